@@ -4,10 +4,12 @@
 BUILD   ?= build
 CFLAGS  ?= -O2 -g
 
-PKGS    = libelf libdw json-c zlib libprotobuf-c
+# Inflates debug files. Without it, or with `make DEFLATE=`, libdw does so with zlib, in twice the time.
+DEFLATE ?= $(shell pkg-config --exists libdeflate && echo yes)
+PKGS    = libelf libdw json-c zlib libprotobuf-c $(if $(DEFLATE),libdeflate)
 # Debian 12's libarchive.pc asks for the development packages of what it links.
 LIBARCHIVE = -larchive
-# A static library; what of it is in librcore.so must not stand in for that of gdb.
+# A static library. The parts of it in librcore.so must not replace those of gdb.
 LIBIBERTY = -liberty
 VERSION := $(shell sed -n 's/.*RCORE_VERSION "\(.*\)"/\1/p' analyzer/base/version.h)
 SO       = librcore.so.0
@@ -17,7 +19,7 @@ WARN = -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wno-unus
 # If several map a path, the last one counts: $(CACHE) may be below this folder, or its name may begin like this one's.
 MAPS = -ffile-prefix-map=$(abspath $(BUILD))=build -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(CACHE)=cache
 override CFLAGS   += -std=gnu17 $(WARN) -fPIC -fvisibility=hidden $(MAPS) -MMD -MP
-override CPPFLAGS += -D_GNU_SOURCE -Ianalyzer -I$(BUILD)/gen $(shell pkg-config --cflags $(PKGS))
+override CPPFLAGS += -D_GNU_SOURCE $(if $(DEFLATE),-DRCORE_DEFLATE) -Ianalyzer -I$(BUILD)/gen $(shell pkg-config --cflags $(PKGS))
 LIBS = $(shell pkg-config --libs $(PKGS)) $(LIBARCHIVE) $(LIBIBERTY) -lm
 
 # `make V=1` shows each command.
@@ -26,8 +28,8 @@ say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
 # cli is the command alone.
 LAYERS   = $(filter-out . cli,$(shell grep -v "^\#" analyzer/layers))
-LIB_SRC  = $(sort $(filter-out analyzer/sampler/bpf/%,$(wildcard $(foreach d,$(LAYERS),analyzer/$d/*.c analyzer/$d/*/*.c))))
-CLI_SRC  = $(sort $(wildcard analyzer/cli/*.c))
+LIB_SRC  = $(sort $(filter-out analyzer/sampler/bpf/%,$(wildcard $(foreach d,$(LAYERS),analyzer/$d/*.c analyzer/$d/*/*.c analyzer/$d/*/*/*.c))))
+CLI_SRC  = $(sort $(wildcard analyzer/cli/*.c analyzer/cli/collect/*.c analyzer/cli/profile/*.c))
 PLUG_SRC = $(sort $(wildcard plugin/*.c))
 TABLES   = $(sort $(wildcard analyzer/layout/tables/*.layout))
 PROTOS   = $(wildcard analyzer/report/profile/*.proto)

@@ -4,12 +4,12 @@ CHECK_SRC   = $(wildcard tests/unit/check_*.c tests/unit/*/check_*.c)
 CHECKS      = $(CHECK_SRC:%.c=$(BUILD)/%)
 SUPPORT_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support/*.c))
 CHECK_LIBS  = $(shell pkg-config --libs check)
-SAN_FLAGS   = -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+SAN_FLAGS   = -DRCORE_FIELDS_BY_CALL=1 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
 $(SUPPORT_OBJ) $(CHECKS:%=%.o) $(BUILD)/tests/triage/write.o: override CPPFLAGS += -Itests/support -Iplugin $(shell pkg-config --cflags check)
 
-# What is built for a goal is built in parallel; goals are not, of which one installs
-# what the next needs.
+# What a goal needs is built in parallel. Goals are not, because one may install
+# what the next one needs.
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 ifneq ($(filter setup setup-tests,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
@@ -44,7 +44,7 @@ $(BUILD)/tests/triage/write: $(BUILD)/tests/triage/write.o $(BUILD)/tests/suppor
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $^ $(BUILD)/librcore.a -o $@ $(LDFLAGS) $(CHECK_LIBS) $(LIBS)
 
-# What draws recordings.
+# Writes recordings with random samples.
 $(BUILD)/tests/profile/write: $(BUILD)/tests/profile/write.o $(BUILD)/librcore.a
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
@@ -53,7 +53,7 @@ $(BUILD)/tests/profile/write: $(BUILD)/tests/profile/write.o $(BUILD)/librcore.a
 $(BUILD)/tests/unit/cli/check_jobs: $(BUILD)/analyzer/cli/jobs.o
 $(BUILD)/tests/unit/command/check_command: $(filter-out %/main.o,$(CLI_OBJ)) $(BUILD)/analyzer/sampler/bpf/missing.o
 
-check-programs: all $(CHECKS) $(BUILD)/tests/triage/write $(BUILD)/tests/profile/write steps-program
+check-programs: all $(CHECKS) $(BUILD)/tests/triage/write $(BUILD)/tests/profile/write $(BUILD)/tests/heap/rules steps-program
 
 check: ## run all tests; installs nothing
 	@$(MAKE) -s $(PARALLEL) check-programs replay-programs aarch64 static portable
@@ -63,7 +63,7 @@ check-quick: ## run the essential tests: each part, on few cases, in under 3 min
 	@$(MAKE) -s $(PARALLEL) check-programs replay-programs aarch64 static portable
 	@BUILD=$(BUILD) tests/all --quick
 
-# A day at most.
+# Runs for a day at most.
 check-long: check-programs flips-program ## the same at length: running processes of each build, all cases on emulated 64-bit ARM, 10^6 instructions, 10,000 flips, 10^6 samples, 10^5 moments in BPF programs and STOPS=1000 for each Ruby, TREE=DIR of CRuby's tests; all that is published, twice
 	@BUILD=$(BUILD) LIMIT=86400 FLIPS=10000 LIVE=all EMULATED=all STEPS=1000000 SAMPLES=1000000 MARKS=100000 STOPS=$(or $(STOPS),1000) TREE="$(TREE)" tests/all live aarch64 steps stops flips sampler bpf
 	@BUILD=$(BUILD) tests/dist/twice.sh all

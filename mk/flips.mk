@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 
 FLIPS_OBJ  = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/fuzz/*.c))
-FLIPS_WRAP = -Wl,--wrap=rcore_read_field,--wrap=rcore_field_of,--wrap=rcore_ruby_init,--wrap=rcore_units_new
+FLIPS_WRAP = -Wl,--wrap=rcore_read_field,--wrap=rcore_field_of_any,--wrap=rcore_ruby_init,--wrap=rcore_units_new
 N         ?= 500
 
 $(BUILD)/tests/fuzz/flips: $(FLIPS_OBJ) $(BUILD)/librcore.a

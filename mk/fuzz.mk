@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-# Each tests/fuzz/targets/fuzz_NAME.c is a program: with libFuzzer by `make fuzz`, else with a driver that replays
+# Each tests/fuzz/targets/fuzz_NAME.c is a program: with libFuzzer by `make fuzz`, otherwise with a driver that replays
 # the corpus, under gcc too.
 FUZZ_NAMES  = $(patsubst tests/fuzz/targets/fuzz_%.c,%,$(wildcard tests/fuzz/targets/fuzz_*.c))
 FUZZ_BUILD  = $(BUILD)/fuzz

@@ -35,7 +35,7 @@ install-library: $(LIBRARY)
 install-development: $(BUILD)/librcore.a install-headers
 	install -D -m644 $(BUILD)/librcore.a $(DESTDIR)$(LIBDIR)/librcore.a
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
-	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|; s|@VERSION@|$(VERSION)|' rcore.pc.in \
+	sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR:$(PREFIX)/%=$${prefix}/%)|; s|@VERSION@|$(VERSION)|; s|@DEFLATE@|$(if $(DEFLATE), libdeflate)|' rcore.pc.in \
 		> $(DESTDIR)$(LIBDIR)/pkgconfig/rcore.pc
 
 install-headers: install-library

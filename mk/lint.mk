@@ -13,7 +13,7 @@ CPPCHECK = cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -j2 \
 lint: lint-house lint-circles lint-format lint-c lint-scripts ## check layers, style, and C, shell, Ruby and Python for mistakes
 
 lint-house:
-	@awk -f tests/lint/layers.awk $(wildcard analyzer/*.[ch] analyzer/*/*.[ch] analyzer/*/*/*.[ch])
+	@awk -f tests/lint/layers.awk $(wildcard analyzer/*.[ch] analyzer/*/*.[ch] analyzer/*/*/*.[ch] analyzer/*/*/*/*.[ch])
 	@tests/lint/versions.sh
 	@tests/lint/writers.sh
 	@tests/lint/machine.sh

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 
-# The library as `make dist` has it. A debugger of another system loads it, so it asks for an old
-# C library alone, that of Debian 11, and contains all others. `make setup-tests` makes the folder
-# that it is built with; scripts/portable-libraries says what is in it.
+# The library as `make dist` builds it. A debugger of another system loads it,
+# so it needs only an old C library, that of Debian 11, and contains all other
+# libraries. `make setup-tests` makes the folder that it is built with;
+# scripts/portable-libraries says what is in it.
 PORTABLE_ROOT ?= $(CACHE)/libraries/portable-$(MACHINE)
 PORTABLE_CC   ?= $(CC)
 PORTABLE_INCLUDE = $(PORTABLE_ROOT)/usr/include

@@ -2,7 +2,7 @@
 
 # The command as one file that needs no library of the machine, only /proc. Of libarchive and
 # libdw, rcore uses what needs no more than these.
-STATIC_LIBS = $(BPF_LIBS) -larchive -ldw -lelf $(STATIC_ELF) -ljson-c -lprotobuf-c -liberty -lbz2 -llzma -lzstd -llz4 -lz -lm
+STATIC_LIBS = $(BPF_LIBS) -larchive -ldw -lelf $(STATIC_ELF) -ljson-c -lprotobuf-c -liberty -lbz2 -llzma -lzstd -llz4 -lz $(if $(DEFLATE),-ldeflate) -lm
 # What would load libraries while it runs; analyzer/cli/static/ has the replacements. The linker
 # warns of every other function that would.
 STATIC_WRAP = -Wl,--wrap=dlopen,--wrap=getpwuid_r,--wrap=iconv_open -Wl,--fatal-warnings

@@ -86,8 +86,17 @@ struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_nativ
 				      struct rcore_view **ret);
 
 /*
- * Does the same, and loads it. `ret` belongs to the view. Also fails if nothing
- * of Ruby could be decoded.
+ * Does the same for a command that wants values or redacted text: values are
+ * decoded with everything else, and redacted in the same pass. The last such
+ * view is kept.
+ */
+struct rcore_error *rcore_plugin_view_special(struct rcore_plugin *plugin,
+					      const struct rcore_options *wanted,
+					      struct rcore_view **ret);
+
+/*
+ * Loads the view of rcore_plugin_view(). `ret` belongs to the view. Also fails
+ * if nothing of Ruby could be decoded.
  */
 struct rcore_error *rcore_plugin_load(struct rcore_plugin *plugin, bool no_native,
 				      const struct rcore_snapshot **ret);

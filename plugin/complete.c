@@ -4,7 +4,7 @@
 
 #include "base/count.h"
 #include "bridge.h"
-#include "session/examine.h"
+#include "session/layout/examine.h"
 
 typedef struct rcore_error *list(struct rcore_plugin *plugin, const char *begun, FILE *out);
 

@@ -2,9 +2,10 @@
 #
 #	awk -f scripts/pack-tables.awk analyzer/layout/tables/*.layout
 #
-# Prints the layout tables as C strings (layout/tables.h). The first table of a series and
-# machine stands whole, the others only with the lines in which they differ from it. An item
-# of the first that another does not measure is '?' in that.
+# Prints the layout tables as C strings (layout/tables.h). The first table of a
+# series and machine is printed whole, the others only with the lines that
+# differ from it. If another table does not measure an item of the first, the
+# item is '?' in it.
 BEGIN {
 	print "#include \"layout/tables.h\"\n"
 	print "const struct rcore_layout_table rcore_layout_tables[] = {"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/address_map.h"
 
+#include "base/hot.h"
+
 #include <stdlib.h>
 
 #define HASH_NONFATAL_OOM          1
@@ -22,7 +24,7 @@ void rcore_address_map_deinit(struct rcore_address_map *map)
 	}
 }
 
-int rcore_address_map_get(const struct rcore_address_map *map, uint64_t address)
+RCORE_HOT int rcore_address_map_get(const struct rcore_address_map *map, uint64_t address)
 {
 	struct rcore_address_entry *entry;
 	HASH_FIND(hh, map->entries, &address, sizeof(address), entry);

@@ -6,6 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/huge_pages.h"
+
+/*
+ * Does the same as reallocarray(), but asks for huge pages if the array is
+ * large.
+ */
+static inline void *rcore_realloc(void *array, size_t count, size_t size)
+{
+	void *grown = reallocarray(array, count, size);
+	rcore_prefer_huge_pages(grown, count * size);
+	return grown;
+}
+
 /*
  * Makes room for one more element in the malloc'ed array *array, which has
  * `count` elements of `size` bytes and room for *capacity. Returns false if
@@ -17,11 +30,28 @@ static inline bool rcore_grow(void **array, size_t count, size_t *capacity, size
 	if (count < *capacity)
 		return true;
 	size_t wanted = *capacity ? *capacity * 2 : 16;
-	void *grown = reallocarray(*array, wanted, size);
+	void *grown = rcore_realloc(*array, wanted, size);
 	if (!grown)
 		return false;
 	*array = grown;
 	*capacity = wanted;
+	return true;
+}
+
+/*
+ * Makes room for `wanted` elements in all. Returns false if memory is short;
+ * the array is then unchanged.
+ */
+static inline bool rcore_make_room(void **array, size_t wanted, size_t *capacity, size_t size)
+{
+	if (wanted <= *capacity)
+		return true;
+	size_t more = wanted + wanted / 2;
+	void *grown = rcore_realloc(*array, more, size);
+	if (!grown)
+		return false;
+	*array = grown;
+	*capacity = more;
 	return true;
 }
 
@@ -31,7 +61,9 @@ static inline bool rcore_grow(void **array, size_t count, size_t *capacity, size
  */
 static inline void *rcore_calloc(size_t count, size_t size)
 {
-	return calloc(count + 1, size);
+	void *bytes = calloc(count + 1, size);
+	rcore_prefer_huge_pages(bytes, count * size);
+	return bytes;
 }
 
 /*
@@ -44,5 +76,10 @@ static inline void *rcore_calloc(size_t count, size_t size)
 		 ? (memset(&(vector)->items[(vector)->count], 0, sizeof(*(vector)->items)), \
 		    &(vector)->items[(vector)->count++])                                    \
 		 : NULL)
+
+/* Does the same as rcore_make_room() for such a struct. */
+#define rcore_reserve(vector, wanted)                                           \
+	rcore_make_room((void **)&(vector)->items, wanted, &(vector)->capacity, \
+			sizeof(*(vector)->items))
 
 #endif

@@ -11,7 +11,7 @@
  * It is forked, without exec, so it has all that its parent had at the first
  * call; whatever it changes afterwards is its own. It is confined
  * (base/confine.h) and has limits of time and memory. If it dies, the parent
- * goes on without it.
+ * continues without it.
  */
 struct rcore_helper;
 

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "cli/named_outputs.h"
 #include "cli/progress.h"
-#include "cli/recording.h"
+#include "cli/profile/recording.h"
 #include "cli/screen.h"
 #include "cli/target.h"
 #include "cli/watch.h"
@@ -89,7 +89,7 @@ static struct rcore_error *unexpected(const char *word)
 				  rcore_escape(escaped, sizeof(escaped), word));
 }
 
-/* Moves the arguments that are not TARGET to where the command expects them. */
+/* Moves the arguments after TARGET to where the command expects them. */
 static struct rcore_error *place_words(struct run *run)
 {
 	const struct rcore_command *command = run->command;
@@ -188,7 +188,7 @@ static bool writes_files(const struct run *run)
 	return false;
 }
 
-/* What is printed again and again is text, and goes to standard output. */
+/* With --watch, the output can only be text on standard output. */
 static struct rcore_error *check_watch(const struct run *run)
 {
 	if (!run->target.watch || (style_of(run).is_text && !writes_files(run)))
@@ -290,7 +290,7 @@ static int run_target(const struct rcore_cli_target *target, void *context,
 	return view.is_partial ? 1 : 0;
 }
 
-/* Says which help explains a wrong command line. */
+/* Prints which help explains a wrong command line. */
 static int fail_usage(const struct run *run, struct rcore_error *err)
 {
 	if (err->code != RCORE_ERROR_USAGE)
@@ -316,7 +316,10 @@ static int run_on_target(struct run *run)
 		struct rcore_cli_look look = {.out = run->screen.out};
 		status = run_target(target, run, &look, &err);
 	}
-	/* A message follows the report, or what was printed of it. */
+	/*
+	 * Prints the message after the report, or after the part of it that was
+	 * printed.
+	 */
 	err = end_screen(run, err);
 	if (!err && target->watch)
 		err = rcore_cli_watch(target, stdout);
@@ -344,7 +347,7 @@ static int print_help(const struct run *run)
 	return 0;
 }
 
-/* Whether `rcore doctor` is asked about this machine alone. */
+/* Whether `rcore doctor` has no target, and so describes only this machine. */
 static bool is_without_target(const struct run *run, int argc)
 {
 	return run->command == &rcore_command_doctor && argc == 1;

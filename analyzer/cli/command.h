@@ -13,7 +13,7 @@
 
 /*
  * Runs a command of the shell; argv[0] is skipped. If argv names a subcommand,
- * that runs. Prints help or errors itself and returns the exit status.
+ * runs that one. Prints help or errors itself and returns the exit status.
  */
 int rcore_cli_command(const struct rcore_command *command, int argc, char **argv);
 
@@ -25,8 +25,9 @@ struct rcore_cli_help {
 struct rcore_cli_target;
 
 /*
- * Lists the groups of options that a command has in the shell, its own first,
- * and returns their number. The arguments may be NULL if nothing is parsed.
+ * Lists the groups of options that a command has in the shell, the command's
+ * own group first. Returns their number. The arguments may be NULL if nothing
+ * is parsed.
  */
 enum { RCORE_CLI_GROUPS = 4 };
 size_t rcore_cli_groups(const struct rcore_command *command, void *arguments,

@@ -20,15 +20,15 @@ struct line {
 	/* "--fiber=" if `begun` follows it; otherwise "". */
 	const char *prefix;
 	size_t operands; /* among the words */
-	/* Its value is to be completed. */
+	/* The option whose value is to be completed. */
 	const struct rcore_option *pending;
 	bool has_pid, in_rest;
 	bool wants_files;
 };
 
 /*
- * A shell inserts what it is offered into the command line. Words may come from
- * a hostile core, so none may contain what a shell interprets.
+ * A shell inserts the completion into the command line. Words may come from a
+ * hostile core, so skips words with characters that a shell interprets.
  */
 static bool is_harmless(const char *word)
 {
@@ -106,7 +106,9 @@ static void offer_options(struct line *line)
 	}
 }
 
-/* CORE and EXE are files; the command's own words are what it says. */
+/*
+ * CORE and EXE are files; the command declares how to complete its other words.
+ */
 static void offer_operand(struct line *line)
 {
 	const struct rcore_command *command = line->command;
@@ -135,8 +137,9 @@ static const struct rcore_option *find_option(const struct line *line, const cha
 }
 
 /*
- * Returns the option that `word` ends with, if its value is to follow: either
- * in the next word, or after *ret_value. Of letters such as -jp, the last one.
+ * Returns the option at the end of `word` if a value must follow it, either in
+ * the next word or at *ret_value. Of several letters, such as -jp, this is the
+ * last one.
  */
 static const struct rcore_option *option_of(struct line *line, const char *word,
 					    const char **ret_value)

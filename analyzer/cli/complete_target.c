@@ -7,10 +7,10 @@
 #include "cli/command.h"
 #include "cli/complete.h"
 #include "cli/target.h"
-#include "session/examine.h"
-#include "session/ruby_processes.h"
+#include "session/layout/examine.h"
+#include "session/live/ruby_processes.h"
 
-/* A user who waits for this long no longer wants to know. */
+/* The user does not wait longer than this for a completion. */
 enum { LONGEST_SECONDS = 5 };
 
 static void on_late(int signo)
@@ -74,7 +74,7 @@ static struct rcore_error *offer_values(struct rcore_cli_target *target,
 	if (err)
 		return err;
 	rcore_cli_target_settle(target);
-	/* The TAB key must not stop a process. */
+	/* Pressing TAB must not stop a process. */
 	target->options.no_stop = target->pid != 0;
 	target->options.max_pause_ms = 0;
 	err = rcore_cli_target_open(target, &session);

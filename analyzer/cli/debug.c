@@ -59,7 +59,7 @@ static const struct rcore_option options[] = {
 	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID|NAME", "Attach to a running process",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"sysroot", 0, RCORE_OPTION_TEXT, MEMBER(debug.sysroot), "DIR",
-	 "Read the target's files below DIR, the root of a container or a copy of another "
+	 "Read the target's files below DIR: the root of a container, or a copy of another "
 	 "machine's files",
 	 .completion = RCORE_COMPLETE_FILE},
 	{"lib-search-path", 0, RCORE_OPTION_LIST, MEMBER(search_paths), "DIR",
@@ -110,8 +110,8 @@ static bool own_folder(char ret[PATH_MAX])
 }
 
 /*
- * Scripts are beside an installed program, and elsewhere for one in its build
- * tree.
+ * The scripts are next to an installed program; a program in its build tree has
+ * them elsewhere.
  */
 static struct rcore_error *find_script(const char *name, char ret[PATH_MAX])
 {
@@ -126,12 +126,12 @@ static struct rcore_error *find_script(const char *name, char ret[PATH_MAX])
 	}
 	return rcore_error_create(
 		RCORE_ERROR_OS,
-		"cannot find %s, which the debugger loads, in ../share/rcore beside "
-		"this program; unpack rcore's archive, or run make install",
+		"cannot find %s, which the debugger loads, in ../share/rcore next to this "
+		"program; unpack rcore's archive, or run make install",
 		name);
 }
 
-/* Prefers a library beside the program: it was built with it. */
+/* Prefers the library next to the program, because it was built with it. */
 static void choose_library(void)
 {
 	char folder[PATH_MAX], path[PATH_MAX + 16];
@@ -235,7 +235,7 @@ static char *find_debugger(const struct debugger *debugger, const char *wanted)
 }
 
 /*
- * Debian's LLDB 14 does not look for its Python where it is: beside the
+ * Debian's LLDB 14 does not find its own Python modules, which are next to the
  * program.
  */
 static void set_python_path(const char *program)
@@ -285,7 +285,7 @@ static struct rcore_error *start(const struct debugger *debugger, struct argumen
 	if (!rcore_push(&words))
 		return rcore_error_no_memory();
 	choose_library();
-	/* The debugger, and the programs it starts, expect the default. */
+	/* The debugger and the programs that it starts expect the default. */
 	signal(SIGPIPE, SIG_DFL);
 	if (debugger == &lldb)
 		set_python_path(program);
@@ -318,7 +318,7 @@ static struct rcore_error *run_lldb(struct rcore_cli_target *target, void *argum
 		.input = RCORE_INPUT_NONE,                                                     \
 		.summary = "start " debugger_name " with rcore's commands",                    \
 		.doc = "Start " debugger_name " on a core or a running process, with rcore's " \
-		       "commands: ruby-fibers and others, which `help ruby` lists. Name EXE, " \
+		       "commands: ruby-fibers and others, which `help ruby` lists. Add EXE, "  \
 		       "the program, if rcore does not find it.",                              \
 		.options = options, .size = sizeof(struct arguments),                          \
 		.words = "CORE|-p PID [EXE]", .operands_offset = MEMBER(words),                \

@@ -15,8 +15,8 @@ struct rcore_debug {
 
 /*
  * The arguments of the debugger. They and the array are malloc'ed; the array
- * ends with NULL. Functions that build it end the process if memory is short,
- * because nothing has been opened yet.
+ * ends with NULL. Functions that build the array end the process if memory is
+ * short: nothing needs to be cleaned up yet.
  */
 struct rcore_argv {
 	char **items;
@@ -24,12 +24,6 @@ struct rcore_argv {
 };
 void rcore_argv_add(struct rcore_argv *words, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-
-/*
- * Returns `text` in double quotes, as LLDB's commands and Python expect it,
- * malloc'ed.
- */
-char *rcore_quoted(const char *text);
 
 /*
  * Adds the arguments that precede the user's own, and those that follow them.

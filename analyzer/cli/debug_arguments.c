@@ -18,7 +18,11 @@ void rcore_argv_add(struct rcore_argv *words, const char *format, ...)
 	va_end(arguments);
 }
 
-char *rcore_quoted(const char *text)
+/*
+ * Returns `text` in double quotes, as LLDB's commands and Python expect it,
+ * malloc'ed.
+ */
+static char *quote(const char *text)
 {
 	char *quoted = malloc(2 * strlen(text) + 3), *end = quoted;
 	if (!quoted)
@@ -71,7 +75,7 @@ void rcore_debug_gdb(const struct rcore_debug *debug, struct rcore_argv *before,
  */
 static void add_lldb_sysroot(const struct rcore_debug *debug, struct rcore_argv *before)
 {
-	char *quoted = rcore_quoted(debug->sysroot);
+	char *quoted = quote(debug->sysroot);
 	rcore_argv_add(before, "-O");
 	rcore_argv_add(before, "script rcore_lldb.look_in(sysroot=%s)", quoted);
 	if (debug->core) {
@@ -84,7 +88,7 @@ static void add_lldb_sysroot(const struct rcore_debug *debug, struct rcore_argv 
 /* If a process has another root folder, its file names start there. */
 static void attach_under(const struct rcore_debug *debug, struct rcore_argv *before)
 {
-	char *program = rcore_quoted(debug->executable), *quoted = rcore_quoted(debug->sysroot);
+	char *program = quote(debug->executable), *quoted = quote(debug->sysroot);
 	rcore_argv_add(before, "-o");
 	rcore_argv_add(before, "target create %s", program);
 	rcore_argv_add(before, "-o");
@@ -98,7 +102,7 @@ static void attach_under(const struct rcore_debug *debug, struct rcore_argv *bef
 static void tell_lldb_search_paths(const struct rcore_debug *debug, struct rcore_argv *before)
 {
 	for (size_t i = 0; i < debug->search_path_count; i++) {
-		char *quoted = rcore_quoted(debug->search_paths[i]);
+		char *quoted = quote(debug->search_paths[i]);
 		rcore_argv_add(before, "-O");
 		rcore_argv_add(before, "settings append target.exec-search-paths %s", quoted);
 		rcore_argv_add(before, "-O");
@@ -110,7 +114,7 @@ static void tell_lldb_search_paths(const struct rcore_debug *debug, struct rcore
 void rcore_debug_lldb(const struct rcore_debug *debug, struct rcore_argv *before,
 		      struct rcore_argv *behind)
 {
-	char *script = rcore_quoted(debug->script);
+	char *script = quote(debug->script);
 	rcore_argv_add(before, "-O");
 	rcore_argv_add(before, "command script import %s", script);
 	free(script);

@@ -6,7 +6,10 @@
 #include "model/deployment.h"
 #include "triage/cluster.h"
 
-/* What the user says about the program; NULL: use what the target says. */
+/*
+ * What the user specified about the program; NULL: use what the target's
+ * environment contains.
+ */
 struct rcore_cli_deployment {
 	const char *service, *release, *host;
 };
@@ -37,7 +40,9 @@ struct rcore_cli_deployment {
 			.completion = RCORE_COMPLETE_NOTHING                                \
 	}
 
-/* Options take precedence over what the target says, and are not redacted. */
+/*
+ * Options take precedence over the target's environment, and are not redacted.
+ */
 static inline void rcore_cli_deployment_apply(const struct rcore_cli_deployment *given,
 					      struct rcore_result *result)
 {

@@ -18,7 +18,7 @@
 
 enum {
 	MAX_AT_ONCE = 256,
-	MAX_TEXT = 16 << 20, /* of a child that does not stop writing */
+	MAX_TEXT = 16 << 20, /* that one child may write */
 	READ_SIZE = 64 << 10,
 };
 
@@ -95,7 +95,7 @@ static bool take_text(struct child *child)
 	return got > 0;
 }
 
-/* A child that has said everything may still run, and has its deadline. */
+/* A child that has written everything may still run, and keeps its deadline. */
 static void reap(struct child *child, int *status)
 {
 	const struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};

@@ -25,7 +25,9 @@ static const struct rcore_option options[] = {
 	 "reports the layout as approximate. Requires --ruby and --neighbour",
 	 .completion = RCORE_COMPLETE_FILE},
 	{"neighbour", 'n', RCORE_OPTION_VERSION, MEMBER(neighbour), "X.Y.Z",
-	 "The other release", .completion = RCORE_COMPLETE_NOTHING},
+	 "The other release, whose sources FILE was built "
+	 "from",
+	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
 
@@ -67,9 +69,9 @@ static struct rcore_error *check_arguments(const struct arguments *arguments)
 					  "or use list, diff or check");
 	if (!arguments->headers != !arguments->neighbour.is_given ||
 	    (arguments->headers && !arguments->release.is_given))
-		return rcore_error_create(
-			RCORE_ERROR_USAGE,
-			"options '--headers' and '--neighbour' require each other, and --ruby");
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "options '--headers' and '--neighbour' require each "
+					  "other and '--ruby'");
 	return NULL;
 }
 
@@ -92,10 +94,11 @@ const struct rcore_command rcore_cli_layout = {
 	.summary = "print the layout table of a Ruby with debug information",
 	.doc = "Print the layout table of a Ruby, the offsets of the fields that rcore reads, "
 	       "from the debug information of FILE: a ruby, a libruby, a program that embeds "
-	       "Ruby, or a separate debug file.\n"
-	       "Save a table as $XDG_DATA_HOME/rcore/layouts/NAME.layout (or "
+	       "Ruby, or a separate debug file.\nSave a table as "
+	       "$XDG_DATA_HOME/rcore/layouts/NAME.layout (or "
 	       "~/.local/share/rcore/layouts/NAME.layout) to use it without --layout. rcore "
-	       "prefers it to built-in tables of equally near releases.",
+	       "prefers it to a built-in table if both are equally near to the target's "
+	       "release.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.words = "FILE",

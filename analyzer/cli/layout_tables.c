@@ -52,7 +52,7 @@ static struct rcore_error *list(struct rcore_cli_target *target, void *given, in
 	return err;
 }
 
-/* Prints an item's value like the tables. */
+/* Prints an item's value as the tables contain it. */
 static void print_value(struct rcore_layout *layout, const struct rcore_item *item)
 {
 	const struct rcore_field *field;

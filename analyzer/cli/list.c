@@ -30,7 +30,7 @@ const char rcore_cli_description[] =
 	"Prints what a Ruby process is doing, or was doing when it died: every thread, every "
 	"fiber, with Ruby and native frames in one stack. Works on stripped Rubies.\n"
 	"\n"
-	"TARGET is CORE [EXE], a core file and its program, or -p PID, a running process. "
+	"TARGET is CORE [EXE] (a core file and its program) or -p PID (a running process). "
 	"'rcore CORE' means 'rcore analyze CORE'.";
 
 const char rcore_cli_examples[] = "rcore analyze core.1234\n"

@@ -22,7 +22,7 @@
 #define RCORE_CLI_COMMAND(name) extern const struct rcore_command rcore_cli_##name;
 RCORE_CLI_COMMANDS(RCORE_CLI_COMMAND)
 
-/* Not in the list: subcommands of `rcore layout`. */
+/* Not in the list, because they are subcommands of `rcore layout`. */
 RCORE_CLI_COMMAND(layout_diff)
 RCORE_CLI_COMMAND(layout_list)
 
@@ -37,8 +37,8 @@ extern const size_t rcore_cli_list_count;
 const struct rcore_command *rcore_cli_find(const char *name);
 
 /*
- * What `rcore --help` and its manual page say: lines, paragraphs that have yet
- * to be wrapped, and lines.
+ * The text of `rcore --help` and its manual page: lines, then paragraphs that
+ * must be wrapped, then lines again.
  */
 extern const char rcore_cli_usage[], rcore_cli_description[], rcore_cli_examples[];
 

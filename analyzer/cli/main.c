@@ -14,7 +14,7 @@
 #include "cli/manual.h"
 #include "cli/screen.h"
 
-/* `first` precedes the first line, and `others` the others. */
+/* `first` precedes the first line, and `others` precedes the other lines. */
 static void print_lines(const char *text, const char *first, const char *others, FILE *out)
 {
 	for (const char *lead = first; *text; lead = others) {
@@ -90,14 +90,14 @@ static void close_output(void)
 }
 
 /*
- * Files are mapped, and the kernel sends SIGBUS if one became shorter. rcore
+ * Files are mapped, so the kernel sends SIGBUS if one has become shorter. rcore
  * must not continue with zeroes for the missing part, so it exits.
  */
 static void on_shrunk_file(int signo)
 {
 	static const char text[] =
-		"rcore: a file shrank while it was read (the core, or a file of the target); "
-		"wait until it is complete, or use a copy\n";
+		"rcore: a file shrank while it was read; wait until it is complete, or use a "
+		"copy\n";
 	ssize_t ignored = write(STDERR_FILENO, text, sizeof(text) - 1);
 	(void)ignored;
 	_exit(2);

@@ -45,7 +45,7 @@ static void print_text(const char *text)
 	}
 }
 
-/* Lines as they are. */
+/* Prints lines as they are. */
 static void print_block(const char *text)
 {
 	puts(".nf");
@@ -106,7 +106,7 @@ static void print_option(const struct rcore_option *option)
 	print_paragraphs(option->help);
 }
 
-/* What one of rcore_help_usage() and its like prints. */
+/* Collects what rcore_help_usage() or a similar function prints. */
 static void print_help_part(const struct rcore_command *command,
 			    const struct rcore_command *parent,
 			    void (*part)(const struct rcore_command *command,

@@ -14,9 +14,8 @@ struct rcore_error *rcore_named_outputs_check(const struct rcore_command *comman
 					      const void *arguments);
 
 /*
- * Returns a copy of a command's arguments in which outputs have the names for
- * this process. The caller frees it with rcore_named_outputs_free(). Error:
- * NO_MEMORY.
+ * Returns a copy of a command's arguments in which outputs have this process's
+ * names. The caller frees it with rcore_named_outputs_free(). Error: NO_MEMORY.
  */
 struct rcore_error *rcore_named_outputs_copy(const struct rcore_command *command,
 					     const void *arguments, int pid, void **ret);

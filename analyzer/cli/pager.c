@@ -40,7 +40,7 @@ static void become(const char *pager, const int pipes[2])
 	_exit(NOT_FOUND);
 }
 
-/* The user may leave the pager before it has read everything. */
+/* The user may quit the pager before it has read everything. */
 static void feed(int pipe, const char *text, size_t size)
 {
 	while (size) {
@@ -58,7 +58,10 @@ bool rcore_pager_show(const char *text, size_t size)
 	int pipes[2], status = 0;
 	if (!pager || pipe2(pipes, O_CLOEXEC))
 		return false;
-	/* Ctrl-C is for the pager, which ends when its user wants it to. */
+	/*
+	 * Ignores Ctrl-C, because the pager handles it and quits when the user
+	 * asks it to.
+	 */
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
 	void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
 	pid_t pid = fork();

@@ -8,13 +8,13 @@
 #include "cli/screen.h"
 #include "cli/target.h"
 #include "report/json/json.h"
-#include "session/ruby_processes.h"
+#include "session/live/ruby_processes.h"
 
 /*
  * `rcore ps` lists the processes that run Ruby, so that nobody has to guess
  * from titles such as "puma: cluster worker 0". A process is listed if it has
- * mapped a libruby, or if its program is called ruby. For any other program,
- * its files would have to be searched for symbols.
+ * mapped a libruby, or if its program is called ruby. To recognize any other
+ * program, rcore would have to search its files for symbols.
  */
 
 struct arguments {
@@ -24,7 +24,7 @@ struct arguments {
 #define MEMBER(name) offsetof(struct arguments, name)
 
 static const struct rcore_option options[] = {
-	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "The same as JSON"},
+	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "Print JSON"},
 	{0},
 };
 
@@ -97,7 +97,7 @@ static struct rcore_error *print_json(const struct rcore_ruby_processes *process
 
 static struct rcore_error *show(const struct rcore_ruby_processes *processes)
 {
-	/* Folded lines would have no columns. */
+	/* Folding lines would break the columns. */
 	static const struct rcore_screen_style style = {.is_text = false};
 	struct rcore_screen screen;
 	rcore_screen_begin(&screen);
@@ -133,8 +133,8 @@ const struct rcore_command rcore_cli_ps = {
 	.topic = RCORE_TOPIC_LOOK,
 	.input = RCORE_INPUT_NONE,
 	.summary = "list the processes that run Ruby",
-	.doc = "List the processes that run Ruby: their id, the release, the state of the main "
-	       "thread, how many kernel threads they have, and their title. A process that "
+	.doc = "List the processes that run Ruby: the pid, the release, the state of the main "
+	       "thread, the number of kernel threads, and the title of each. A process that "
 	       "cannot be read is listed with the reason.",
 	.options = options,
 	.size = sizeof(struct arguments),

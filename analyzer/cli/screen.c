@@ -83,7 +83,7 @@ static bool fits(const char *text, size_t size)
 	size_t rows = size_of_terminal().ws_row, lines = 0;
 	for (const char *at = text; (at = memchr(at, '\n', size - (size_t)(at - text))); at++)
 		lines++;
-	/* One line is for the next prompt of the shell. */
+	/* One line must remain for the shell's next prompt. */
 	return !rows || lines < rows;
 }
 

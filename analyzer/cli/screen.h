@@ -9,8 +9,8 @@
 
 /*
  * Where a command prints. If standard output is a terminal, lines are folded to
- * its width, and what is longer than the screen goes to a pager, as git does
- * it. Otherwise nothing is changed.
+ * its width, and output that is longer than the screen goes to a pager, as with
+ * git. Otherwise nothing is changed.
  */
 struct rcore_screen {
 	FILE *out; /* for the command */
@@ -30,13 +30,13 @@ struct rcore_screen_style {
 void rcore_screen_begin(struct rcore_screen *screen);
 
 /*
- * Shows what was printed, and returns when the user has left the pager. Does
- * nothing the second time. Error: OS.
+ * Shows what was printed, and returns when the user has quit the pager. Further
+ * calls do nothing. Error: OS.
  */
 struct rcore_error *rcore_screen_end(struct rcore_screen *screen,
 				     const struct rcore_screen_style *style);
 
-/* Returns the width of the terminal; 0 if standard output is none. */
+/* Returns the width of the terminal; 0 if standard output is not a terminal. */
 size_t rcore_screen_width(void);
 
 /*

@@ -32,8 +32,8 @@ const volatile sig_atomic_t *rcore_start_interrupted(void)
 }
 
 /*
- * If exec fails, its errno comes through the pipe; if it succeeds, the pipe is
- * closed.
+ * If exec fails, the child writes errno into the pipe; if exec succeeds, the
+ * pipe is closed.
  */
 static void become(char **argv, int report)
 {

@@ -12,8 +12,8 @@ struct rcore_started {
 };
 
 /*
- * Starts the program with rcore's own standard files. It also gets Ctrl-C.
- * Error: OS if it cannot be run.
+ * Starts the program with rcore's own standard files. Ctrl-C reaches the
+ * program, too. Error: OS if it cannot be run.
  */
 struct rcore_error *rcore_start(const struct rcore_strings *command, struct rcore_started *ret);
 

@@ -11,7 +11,7 @@
 #include "cli/screen.h"
 #include "command/command.h"
 #include "model/redaction_names.h"
-#include "session/containers.h"
+#include "session/live/containers.h"
 #include "target/core/journal.h"
 
 enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -22,7 +22,7 @@ static const char *const color_names[] = {
 
 const struct rcore_option rcore_cli_files_options[] = {
 	{"sysroot", 0, RCORE_OPTION_TEXT, MEMBER(options.sysroot), "DIR",
-	 "Read the target's files below DIR, the root of a container or a copy of another "
+	 "Read the target's files below DIR: the root of a container, or a copy of another "
 	 "machine's files",
 	 .completion = RCORE_COMPLETE_FILE},
 	{"lib-search-path", 0, RCORE_OPTION_LIST, MEMBER(search_paths), "DIR",
@@ -45,27 +45,26 @@ const struct rcore_option rcore_cli_target_options[] = {
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"container", 0, RCORE_OPTION_TEXT, MEMBER(container), "ID",
 	 "Read the Ruby process of this container (Docker, Podman, Kubernetes); ID is the "
-	 "start "
-	 "of its id",
+	 "start of its id",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
 	 .help = "With -p, also read its descendants (a cluster of workers). The output begins "
 		 "with a summary of all"},
 	{"watch", 0, RCORE_OPTION_AMOUNT, MEMBER(watch), "SECONDS",
-	 "With -p, look again every SECONDS and print which threads and fibers have another "
-	 "stack, or wait for something else, than before",
+	 "With -p, look again every SECONDS and print which threads and fibers now have "
+	 "another stack, or wait for something else",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"no-stop", 0, RCORE_OPTION_FLAG, MEMBER(options.no_stop),
-	 .help = "With -p, read the process while it runs: Ruby frames only, and they may not "
-		 "fit together"},
+	 .help = "With -p, read the process while it runs. Prints only Ruby frames, which may "
+		 "not fit together"},
 	{"max-pause", 0, RCORE_OPTION_AMOUNT, MEMBER(options.max_pause_ms), "MS",
 	 "With -p, resume the process after MS milliseconds, but not before all its threads "
-	 "have stopped. rcore reads the rest afterwards and marks it; `rcore heap` fails "
-	 "instead, and its default is 500",
+	 "have stopped. rcore reads the rest afterwards and marks it. `rcore heap` fails "
+	 "instead; its default is 500",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"exact", 0, RCORE_OPTION_FLAG, MEMBER(options.exact),
 	 .help = "With -p, copy the stacks of all parked fibers while the process is stopped, "
-		 "also of those that do not seem to have run since just before the stop"},
+		 "even of fibers that do not seem to have run since just before the stop"},
 	{"coredump-dir", 0, RCORE_OPTION_TEXT, MEMBER(coredump_folder), "DIR",
 	 "Search DIR for coredump:PID and coredump:NAME, as coredumpctl does "
 	 "(" RCORE_JOURNAL_FOLDER ")",
@@ -190,7 +189,7 @@ int rcore_cli_fail(struct rcore_error *err)
 		     : err->code == RCORE_ERROR_USAGE  ? EX_USAGE
 						       : 2;
 	/*
-	 * A path on the command line may contain any character; a message is
+	 * Escapes a path, which may contain any character, because a message is
 	 * one line.
 	 */
 	fputs("rcore: ", stderr);

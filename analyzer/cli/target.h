@@ -49,11 +49,11 @@ struct rcore_error *rcore_cli_target_take(struct rcore_cli_target *target,
 struct rcore_error *rcore_cli_target_open(const struct rcore_cli_target *target,
 					  struct rcore_session **ret);
 
-/* One run of a command: where it prints, and what a summary says of it. */
+/* One run of a command: where it prints, and what a summary prints about it. */
 struct rcore_cli_look {
 	FILE *out;
 	size_t threads;    /* 0: unknown */
-	char summary[512]; /* what blocks the most; "": nothing */
+	char summary[512]; /* what blocks the most; "" if nothing does */
 };
 
 /* Returns its exit status, or sets *ret_error. */

@@ -7,17 +7,17 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "cli/target.h"
-#include "session/process_role.h"
-#include "session/ruby_processes.h"
+#include "session/live/process_role.h"
+#include "session/live/ruby_processes.h"
 #include "target/live/live_tree.h"
 
 /*
- * --children: one command for each process of a tree. Text begins with a
- * summary of all, so that the worker that is stuck is found at once; the
- * reports, each below the name of its process, follow.
+ * --children runs the command once for each process of a tree. Text begins with
+ * a summary of all processes, which shows at once which worker is stuck. The
+ * reports follow, each below the name of its process.
  */
 
-/* What one process of the tree is, and what the command printed for it. */
+/* One process of the tree, and what the command printed for it. */
 struct member {
 	int pid;
 	char *title; /* NULL: unknown */
@@ -44,7 +44,7 @@ static bool has_ended(int pid)
 	return kill(pid, 0) && errno == ESRCH;
 }
 
-/* A Puma has the same title with and without workers. */
+/* Puma's title is the same with and without workers. */
 static void find_roles(struct tree *tree)
 {
 	bool has_workers = false;
@@ -96,7 +96,8 @@ static void put_name(const struct tree *tree, const struct member *member)
 
 static void print_summary(const struct tree *tree)
 {
-	fprintf(tree->out, "%zu Ruby processes\n", tree->reports);
+	fprintf(tree->out, "%zu Ruby process%s\n", tree->reports,
+		tree->reports == 1 ? "" : "es");
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct member *member = &tree->items[i];
 		if (member->is_skipped)

@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-#include <dirent.h>
 #include <errno.h>
-#include <elf.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/grow.h"
 #include "base/signal_name.h"
 #include "base/text.h"
+#include "cli/core_paths.h"
 #include "cli/deployment.h"
 #include "cli/jobs.h"
 #include "cli/list.h"
 #include "cli/screen.h"
 #include "cli/target.h"
 #include "report/result.h"
-#include "session/heap.h"
+#include "session/heap/heap.h"
 #include "target/output/output.h"
-#include "target/core/spool.h"
 
 enum { STATUS_POLICY = 4, STATUS_LIMIT = 124 };
 /* A line must remain short enough for next_line(). */
@@ -35,11 +31,6 @@ struct arguments {
 	struct rcore_cli_deployment deployment;
 };
 
-struct paths {
-	char **items;
-	size_t count, capacity;
-};
-
 struct results {
 	struct rcore_result *items;
 	size_t count, capacity;
@@ -48,7 +39,7 @@ struct results {
 struct triage {
 	const struct arguments *asked;
 	const struct rcore_cli_target *target;
-	struct paths cores;
+	struct rcore_core_paths cores;
 	struct rcore_arena arena;
 	struct results results, baseline;
 	struct rcore_inputs inputs;
@@ -64,10 +55,10 @@ static const char *const failures[] = {
 static const struct rcore_option options[] = {
 	{"baseline", 0, RCORE_OPTION_TEXT, MEMBER(baseline), "FILE",
 	 "Compare with FILE, the results of an earlier run (from --json or -o): crashes that "
-	 "are not in it are new, crashes that are only in it are gone",
+	 "are not in FILE are new, crashes that are only in FILE are gone",
 	 .completion = RCORE_COMPLETE_FILE},
 	{"fail-on", 0, RCORE_OPTION_CHOICE, MEMBER(fail_on), "WHAT",
-	 "If WHAT is new, exit with status 4 if there is a new crash", failures,
+	 "Exit with status 4 if there is a new crash; WHAT can only be new", failures,
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json),
 	 .help = "Print one JSON object per core, one per line"},
@@ -77,8 +68,8 @@ static const struct rcore_option options[] = {
 	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(all), .help = "List every core of each group"},
 	RCORE_OPTIONS_OF_DEPLOYMENT(MEMBER(deployment)),
 	{"heap", 0, RCORE_OPTION_AMOUNT, MEMBER(classes), "N",
-	 "Also count the objects of each heap, and add their number, their bytes and the N "
-	 "largest classes to its line. Takes about 0.2 s for every million objects",
+	 "Also count the objects of each core's heap, and add their number, their bytes and "
+	 "the N largest classes to its line. Takes about 0.2 s for every million objects",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"jobs", 'J', RCORE_OPTION_AMOUNT, MEMBER(at_once), "N",
 	 "Analyze N cores at a time (the number of processors)",
@@ -86,102 +77,10 @@ static const struct rcore_option options[] = {
 	{"time-limit", 0, RCORE_OPTION_AMOUNT, MEMBER(seconds), "SECONDS",
 	 "Give up on a core after SECONDS (120)", .completion = RCORE_COMPLETE_NOTHING},
 	{"memory-limit", 0, RCORE_OPTION_AMOUNT, MEMBER(megabytes), "MIB",
-	 "Limit rcore's own memory for each core (2048); the core itself does not count",
+	 "Limit rcore's own memory for each core (2048), without the core itself",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
-
-/*
- * Whether the first bytes are those of a core file, or the file is compressed
- * and named like one.
- */
-static bool may_be_core(const char *path)
-{
-	unsigned char head[sizeof(Elf64_Ehdr)];
-	struct stat status;
-	if (stat(path, &status) || !S_ISREG(status.st_mode))
-		return false;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	ssize_t got = fd < 0 ? -1 : read(fd, head, sizeof(head));
-	if (fd >= 0)
-		close(fd);
-	if (got <= 0)
-		return false;
-	return (rcore_compression_of(head, (size_t)got) &&
-		strstr(rcore_base_name(path), "core")) ||
-	       ((size_t)got == sizeof(head) && !memcmp(head, ELFMAG, SELFMAG) &&
-		head[offsetof(Elf64_Ehdr, e_type)] == ET_CORE);
-}
-
-/*
- * Whether this is a stored core, NAME.full-core.zst, next to its pack,
- * NAME.core: `rcore collect` leaves both of one crash.
- */
-static bool has_pack(const char *path)
-{
-	const char *name = rcore_base_name(path), *at = strstr(name, ".full-core.");
-	char *pack = NULL;
-	if (!at || asprintf(&pack, "%.*s.core", (int)(at - path), path) < 0)
-		return false;
-	bool found = may_be_core(pack);
-	free(pack);
-	return found;
-}
-
-static int is_visible(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.';
-}
-
-static struct rcore_error *add_folder(const char *folder, struct paths *cores)
-{
-	struct dirent **entries;
-	char escaped[128];
-	rcore_escape(escaped, sizeof(escaped), folder);
-	int count = scandir(folder, &entries, is_visible, alphasort);
-	if (count < 0)
-		return rcore_error_os(errno, "%s", escaped);
-	struct rcore_error *err = NULL;
-	size_t before = cores->count;
-	for (int i = 0; i < count; i++) {
-		char *path = NULL, **slot;
-		if (!err && asprintf(&path, "%s/%s", folder, entries[i]->d_name) < 0)
-			err = rcore_error_no_memory();
-		if (!err && may_be_core(path) && !has_pack(path)) {
-			slot = rcore_push(cores);
-			if (slot) {
-				*slot = path;
-				path = NULL;
-			} else {
-				err = rcore_error_no_memory();
-			}
-		}
-		free(path);
-		free(entries[i]);
-	}
-	free(entries);
-	if (!err && cores->count == before)
-		err = rcore_error_create(
-			RCORE_ERROR_FORMAT,
-			"%s: contains no core files; name the folder that contains them",
-			escaped);
-	return err;
-}
-
-/* Replaces folders by the cores in them. */
-static struct rcore_error *expand(const struct rcore_strings *words, struct paths *cores)
-{
-	struct rcore_error *err = NULL;
-	for (size_t i = 0; i < words->count && !err; i++) {
-		struct stat status;
-		char **slot;
-		if (!stat(words->items[i], &status) && S_ISDIR(status.st_mode))
-			err = add_folder(words->items[i], cores);
-		else if (!(slot = rcore_push(cores)) || !(*slot = strdup(words->items[i])))
-			err = rcore_error_no_memory();
-	}
-	return err;
-}
 
 static int status_of(const struct rcore_error *err)
 {
@@ -230,7 +129,12 @@ static int analyze(size_t index, int fd, void *context)
 		result = (struct rcore_result){.core = target.core,
 					       .status = status_of(other),
 					       .error = other->message};
-	return out && !rcore_result_write(&result, out) && !fclose(out) ? status : 2;
+	if (!out)
+		return STATUS_LIMIT;
+	struct rcore_error *unwritten = rcore_result_write(&result, out);
+	if (unwritten)
+		return status_of(unwritten);
+	return fclose(out) ? 2 : status;
 }
 
 /* Returns the result for a child that could not report one. */
@@ -244,6 +148,9 @@ static struct rcore_result failed(const struct triage *triage, size_t index, int
 		result.error = rcore_arena_printf(
 			arena, "not finished after %zu seconds; allow more with --time-limit",
 			triage->asked->seconds);
+	} else if (status == STATUS_LIMIT) {
+		result.status = STATUS_LIMIT;
+		result.error = "out of memory; allow more with --memory-limit";
 	} else if (status < 0) {
 		result.error = rcore_arena_printf(
 			arena, "%s ended rcore while it read this core; please report this bug",
@@ -280,7 +187,10 @@ static void take(size_t index, char *text, int status, void *context)
 				       : rcore_error_no_memory();
 	if (err)
 		*result = failed(triage, index, status, &triage->arena);
-	/* Here, as a child that failed may have no memory for it. */
+	/*
+	 * The parent does this, because a child that failed may have no memory
+	 * for it.
+	 */
 	if (result->error)
 		rcore_result_date(&triage->arena, result);
 	rcore_cli_deployment_apply(&triage->asked->deployment, result);
@@ -309,8 +219,8 @@ static struct rcore_error *analyze_all(struct triage *triage)
 }
 
 /*
- * Reads the next line of a baseline. Returns false at its end. Error: a line
- * that rcore did not write.
+ * Reads the next line of a baseline. Returns false at its end. Error: rcore did
+ * not write the line.
  */
 static bool next_line(FILE *in, char *line, size_t size, struct rcore_error **err)
 {
@@ -403,7 +313,7 @@ static int overall(const struct triage *triage, const struct rcore_clusters *clu
 	return undecoded == triage->results.count && status != STATUS_LIMIT ? 2 : status;
 }
 
-/* On a terminal, as the other reports. */
+/* Prints to the screen or the pager, as other commands do. */
 static struct rcore_error *show(const struct rcore_clusters *clusters,
 				const struct rcore_report_options *report)
 {
@@ -424,7 +334,8 @@ static struct rcore_error *run(struct triage *triage, int *ret_status)
 	static const struct rcore_result nothing;
 	const struct rcore_result *baseline = NULL;
 	struct rcore_clusters clusters;
-	struct rcore_error *err = expand(&triage->asked->cores, &triage->cores);
+	struct rcore_error *err =
+		rcore_core_paths_expand(&triage->asked->cores, &triage->cores);
 	if (!err)
 		err = check_output(triage);
 	if (!err && triage->asked->baseline)
@@ -478,7 +389,7 @@ const struct rcore_command rcore_cli_triage = {
 	.name = "triage",
 	.topic = RCORE_TOPIC_CORES,
 	.input = RCORE_INPUT_FILES,
-	.summary = "group many cores by crash and say which crashes are new",
+	.summary = "group many cores by crash and report which crashes are new",
 	.doc = "Analyze many cores and group them by the signature of their crash. For each "
 	       "group, print the cause, the frame to blame and whether the crash is new.",
 	.options = options,

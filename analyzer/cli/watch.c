@@ -14,10 +14,10 @@
 #include "base/text.h"
 #include "cli/start.h"
 #include "report/text/style.h"
-#include "report/text/text_stack.h"
+#include "report/text/process/text_stack.h"
 #include "target/live/live_files.h"
 
-/* What a fiber did when it was last seen. */
+/* The state of a fiber when it was last seen. */
 struct seen {
 	char id[24];
 	uint64_t stack; /* a hash of its frames */
@@ -80,7 +80,7 @@ static char *describe(const struct rcore_snapshot *snapshot, const struct rcore_
 	return NULL;
 }
 
-/* A thread that has one fiber is known by its own id. */
+/* Prints the id of a thread's root fiber, T1.F0, as T1. */
 static void print_name(const struct watch *watch, const char *id)
 {
 	const char *root = strstr(id, ".F0");
@@ -148,7 +148,7 @@ static bool look_at(struct watch *watch, const struct rcore_snapshot *snapshot,
 	return true;
 }
 
-/* Forgets those that were not seen this time. */
+/* Forgets fibers that were not seen this time. */
 static void drop_ended(struct watch *watch)
 {
 	struct seen *seen = NULL, *next = NULL;
@@ -192,7 +192,7 @@ static bool look_at_all(struct watch *watch, const struct rcore_snapshot *snapsh
 	return true;
 }
 
-/* How many have changed comes first. */
+/* The number of changes comes first. */
 static struct rcore_error *print_changes(struct watch *watch,
 					 const struct rcore_snapshot *snapshot, FILE *out)
 {
@@ -235,7 +235,7 @@ static struct rcore_error *look(struct watch *watch, const struct rcore_cli_targ
 	return err;
 }
 
-/* Also if its parent has not waited for it yet. */
+/* A zombie, whose parent has not waited for it yet, has ended, too. */
 static bool has_ended(const struct rcore_cli_target *target)
 {
 	char path[32];
@@ -248,7 +248,7 @@ static bool has_ended(const struct rcore_cli_target *target)
 	return !is_there || status.state == 'Z' || status.state == 'X';
 }
 
-/* The first look only remembers, because the report was just printed. */
+/* The first look prints nothing, because the report was just printed. */
 static struct rcore_error *repeat(struct watch *watch, const struct rcore_cli_target *target,
 				  FILE *out)
 {

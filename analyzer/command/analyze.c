@@ -33,9 +33,9 @@ static const struct rcore_option options[] = {
 	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
 	 .help = "Print every fiber and every frame; merge and omit nothing"},
 	{"merge", 0, RCORE_OPTION_CHOICE, MEMBER(merge), "WHICH",
-	 "Which threads and fibers to print once: those with the same stack, or also similar "
-	 "ones, which differ only in the line of the innermost frame or in the depth of a "
-	 "recursion (default: same)",
+	 "Print a stack once for all threads and fibers that share it: the same stack (the "
+	 "default), or also similar stacks, which differ only in the line of the innermost "
+	 "frame or in the depth of a recursion",
 	 merge_names, .completion = RCORE_COMPLETE_NOTHING},
 	RCORE_OPTION_NATIVE(MEMBER(native)),
 	RCORE_OPTION_ONE_THREAD(MEMBER(report.thread)),
@@ -52,7 +52,7 @@ static const struct rcore_option options[] = {
 	 "value. Can be repeated",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"verbose", 'v', RCORE_OPTION_FLAG, MEMBER(report.verbose),
-	 .help = "Also print addresses, and how rcore found things"},
+	 .help = "Also print addresses, and how rcore found what it prints"},
 	{0},
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/list.h"
-#include "session/examine.h"
+#include "session/layout/examine.h"
 
 static bool any_wrong(const struct rcore_snapshot *snapshot)
 {
@@ -32,10 +32,10 @@ const struct rcore_command rcore_command_check = {
 	.name = "check",
 	.summary = "check each field of the layout against a core or a process",
 	.doc = "Check each field of the layout that rcore uses for a core or a process. The "
-	       "checks follow pointers that lead back, VALUEs whose type is known, and lists "
-	       "that must end. Print which fields are right, which are wrong, which cannot be "
-	       "checked on this target, which have no check, and which are not measured for "
-	       "this Ruby.",
+	       "checks follow pointers that lead back to where they started, VALUEs whose type "
+	       "is known, and lists that must end. Print which fields are right, which are "
+	       "wrong, which cannot be checked on this target, which have no check, and which "
+	       "are not measured for this Ruby.",
 	.examples = (const char *const[]){"", "--layout my.layout", NULL},
 	.exit_status = "Exit status: 0 no field is wrong; 1 some are; 2 no layout finds the "
 		       "VM; 3 not a Ruby process; 64 wrong usage.",

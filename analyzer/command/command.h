@@ -25,7 +25,7 @@
  * in list.h.
  */
 
-/* What a debugger offers when the user asks to complete a value. */
+/* What a debugger suggests when the user asks it to complete a value. */
 enum rcore_completion {
 	RCORE_COMPLETE_NOTHING,
 	RCORE_COMPLETE_THREAD,
@@ -82,7 +82,7 @@ struct rcore_option {
 	/* The value if the option has none; NULL: it must have one. */
 	const char *implied;
 	enum rcore_completion completion;
-	/* It names an output file, which holds one process. */
+	/* The option names an output file, which describes one process. */
 	bool writes;
 	/*
 	 * By index of the choice, or of false and true: whether the output is a
@@ -133,12 +133,15 @@ extern const struct rcore_option
 /* An opened target, for one command or several. */
 struct rcore_view {
 	struct rcore_session *session;
-	/* How it was opened, to open more; NULL: by a debugger. */
+	/*
+	 * How the target was opened, to open others in the same way; NULL if a
+	 * debugger opened it.
+	 */
 	const struct rcore_options *options;
 	bool color;
 	/*
-	 * Writes the format of pprof, whose library only the command has; NULL:
-	 * in a debugger.
+	 * Writes the format of pprof. Only the command links the library for
+	 * it: NULL in a debugger.
 	 */
 	rcore_heap_pprof *write_pprof;
 	/*
@@ -155,9 +158,9 @@ struct rcore_view {
 	bool is_partial;
 };
 
-/* Options and the struct whose members they set. */
+/* Options, and the struct whose members they set. */
 struct rcore_option_group {
-	/* Above them in help; NULL for the command's own. */
+	/* The heading above them in help; NULL for the command's own. */
 	const char *heading;
 	const struct rcore_option *options; /* ends with {0}; NULL: none */
 	void *arguments;
@@ -166,7 +169,10 @@ struct rcore_option_group {
 /* What the shell opens or prepares for a command before it runs it. */
 enum rcore_command_input {
 	RCORE_INPUT_TARGET, /* CORE [EXE] or -p PID, opened */
-	/* Nothing, except the options that say where a target's files are. */
+	/*
+	 * Opens nothing, but accepts the options that say where a target's
+	 * files are.
+	 */
 	RCORE_INPUT_FILES,
 	RCORE_INPUT_NONE, /* nothing */
 };
@@ -243,12 +249,12 @@ struct rcore_command {
 					    int *ret_status);
 };
 
-/* All, in the order in which help lists them; ends with NULL. */
+/* All commands, in the order in which help lists them; ends with NULL. */
 extern const struct rcore_command *const rcore_commands[];
 
 /*
- * Reads an address or a number: hexadecimal after "0x", octal after "0", else
- * decimal. Returns whether `text` is one, and sets *ret only then.
+ * Reads an address or a number: hexadecimal after "0x", octal after "0",
+ * otherwise decimal. Returns whether `text` is one, and sets *ret only then.
  */
 bool rcore_parse_address(const char *text, uint64_t *ret);
 
@@ -262,7 +268,10 @@ struct rcore_error *rcore_option_set(const struct rcore_option *option, void *ar
 /* Appends one string. Error: NO_MEMORY. */
 struct rcore_error *rcore_strings_add(struct rcore_strings *words, const char *word);
 
-/* Finds the subcommand "list" by "list", or by "--list", its former name. */
+/*
+ * Finds a subcommand by its name, such as "list", or by its former name,
+ * "--list".
+ */
 const struct rcore_command *rcore_find_subcommand(const struct rcore_command *command,
 						  const char *word);
 
@@ -271,7 +280,7 @@ struct rcore_command_line {
 	const struct rcore_option_group *groups;
 	size_t group_count;
 	bool has_rest;              /* keep words after "--" apart, in `rest` */
-	struct rcore_strings words; /* all that are not options, in order */
+	struct rcore_strings words; /* not options, in order */
 	struct rcore_strings rest;
 };
 
@@ -304,7 +313,7 @@ void rcore_help_command(const struct rcore_command *command, const struct rcore_
 
 /*
  * Parts of the shell's help, which are parts of the manual page, too: synopsis
- * and examples without indentation, and the exit status. `parent` as above.
+ * and examples without indentation, and the exit status. `parent` is as above.
  */
 void rcore_help_usage(const struct rcore_command *command, const struct rcore_command *parent,
 		      FILE *out);

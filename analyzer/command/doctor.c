@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/list.h"
-#include "session/examine.h"
+#include "session/layout/examine.h"
 #include "session/session.h"
 
 static struct rcore_error *run(struct rcore_view *view, const void *arguments, FILE *out)
@@ -27,12 +27,12 @@ const struct rcore_command rcore_command_doctor = {
 	.name = "doctor",
 	.topic = RCORE_TOPIC_SELF,
 	.verb = "doctor",
-	.summary = "what rcore found and how, what is missing, how to get it",
+	.summary = "what rcore found and how, what is missing, and how to get it",
 	.doc = "Print what rcore finds in a core or a process and how: the Ruby, its VM, the "
 	       "layout and its checks, and each mapped file. For what is missing, print what "
 	       "is lost without it and the command that gets it. For a running process, also "
 	       "print which options of rcore record work on this machine. In a shell, rcore "
-	       "doctor without a target prints only that.",
+	       "doctor without a target prints only these options.",
 	.examples = (const char *const[]){"", NULL},
 	.shell_examples =
 		(const char *const[]){"rcore doctor --sysroot /srv/container core.1234",

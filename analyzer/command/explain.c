@@ -32,12 +32,12 @@ const struct rcore_command rcore_command_explain = {
 	.name = "explain",
 	.topic = RCORE_TOPIC_SELF,
 	.verb = "explain",
-	.summary = "how the signature of the crash was made",
-	.doc = "Print how rcore made the signature of a crash: the lines that were hashed, and "
-	       "for each frame whether and why it counts in the loose and the strict form. Two "
-	       "crashes with the same loose signature are very likely the same crash, even "
-	       "with other Rubies and paths. If the strict signature is the same, they also "
-	       "took the same path through the code.",
+	.summary = "how the signature of the crash was computed",
+	.doc = "Print how rcore computed the signature of a crash: the lines that were hashed, "
+	       "and for each frame, whether and why it counts in the loose and in the strict "
+	       "form. Two crashes with the same loose signature are very likely the same "
+	       "crash, even with other Rubies and paths. If the strict signature is the same, "
+	       "they also took the same path through the code.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"", NULL},

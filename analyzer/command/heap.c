@@ -7,21 +7,24 @@
 #include "command/list.h"
 #include "report/heap.h"
 #include "report/heap_list.h"
-#include "session/heap.h"
-#include "session/heap_graph.h"
+#include "session/heap/heap.h"
+#include "session/heap/heap_graph.h"
 #include "session/inputs.h"
-#include "session/malloc.h"
+#include "session/heap/malloc.h"
 #include "session/session.h"
 #include "target/output/output.h"
 
 enum { SHOWN_ROWS = 25, SHOWN_RETAINED = 5, INSPECT_BYTES = 1000 };
 
-/* A page has more of what retains most, and a map of it. */
+/*
+ * The HTML page lists more of the objects that retain most, and has a map of
+ * them.
+ */
 enum { PAGE_RETAINED = 100, PAGE_NODES = 3000 };
 
 enum format { TEXT, JSON, PAGE };
 
-/* By the end of the output's name. */
+/* The ending of the output's name selects the format. */
 static const struct {
 	const char *end;
 	enum format format;
@@ -54,8 +57,7 @@ static const struct rcore_option options[] = {
 		.writes = true,
 		.value = "FILE",
 		.help = "Write to FILE instead of standard output. Its ending selects the "
-			"format: .html a page for browsers, with a map of what is retained; "
-			".json; .txt",
+			"format: .html (a page with a map of what is retained), .json or .txt",
 		.completion = RCORE_COMPLETE_FILE,
 	},
 	{"limit", 0, RCORE_OPTION_INDEX, MEMBER(limit), "N",
@@ -70,12 +72,11 @@ static const struct rcore_option options[] = {
 	{"where", 'w', RCORE_OPTION_LIST, MEMBER(where), "KEY=VALUE",
 	 "With --class: only objects with this instance variable (@state=:open), member of a "
 	 "Struct (state=:open), key of a Hash, or element of an Array ([0]=1), as printed; KEY "
-	 "alone matches any value. May be repeated; all must match",
+	 "alone matches any value. Can be repeated; all must match",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"full", 0, RCORE_OPTION_FLAG, MEMBER(full),
 	 .help = "Also print the objects that retain most, and the C memory in use, if the "
-		 "heap "
-		 "has more than 2 million slots"},
+		 "heap has more than 2 million slots"},
 	RCORE_OPTIONS_OF_LIMITS(MEMBER(limits), "1000"),
 	{0},
 };
@@ -88,7 +89,7 @@ static bool is_small(const struct rcore_heap_census *census)
 	return slots <= FULL_SLOTS;
 }
 
-/* Finds the format of the output, and of standard output. */
+/* Finds the format of the output file and that of standard output. */
 static struct rcore_error *find_format(const struct arguments *arguments, enum format *ret)
 {
 	const char *output = arguments->output;
@@ -233,17 +234,17 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 
 const struct rcore_command rcore_command_heap = {
 	.name = "heap",
-	.topic = RCORE_TOPIC_CORES,
+	.topic = RCORE_TOPIC_LOOK,
 	.verb = "heap",
-	.summary = "what is in the heap: classes by count and bytes, objects of a class",
+	.summary = "what is in memory, who holds it, what grew",
 	.doc = "Count the objects in the heap of a core, or of a running process, by class. "
 	       "Bytes are those of the slots and of the C memory that ObjectSpace.memsize_of() "
-	       "counts; only an extension knows the C memory of its own objects, which is not "
-	       "counted. A page is sparse if at most a quarter of its slots are in use. The "
-	       "age of an object is how many collections it has survived; at 3 it is old, and "
-	       "only a major one frees it. If the heap has up to 2 million slots, or with "
-	       "--full, also print the objects that retain most, and how much C memory is in "
-	       "use.",
+	       "counts; the C memory of an extension's objects is not counted, because only "
+	       "the extension knows it. A page is sparse if at most a quarter of its slots are "
+	       "in use. The age of an object is how many collections it has survived; at 3 it "
+	       "is old, and only a major one frees it. If the heap has up to 2 million slots, "
+	       "or with --full, also print the objects that retain most, and how much C memory "
+	       "is in use.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.subcommands =
@@ -255,8 +256,7 @@ const struct rcore_command rcore_command_heap = {
 	.examples = (const char *const[]){"", "--limit 0", "--class Order --list",
 					  "--class Order --list --where @state=:open", NULL},
 	.shell_examples =
-		(const char *const[]){"rcore heap core.1234",
-				      "rcore heap core.1234 -o heap.html",
+		(const char *const[]){"rcore heap core.1234 -o heap.html",
 				      "rcore heap --json core.1234 | jq '.classes[0]'",
 				      "rcore heap dump core.1234 -o heap.json", NULL},
 	.exit_status =

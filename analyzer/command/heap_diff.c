@@ -2,7 +2,7 @@
 #include "report/heap_diff.h"
 #include "command/limits.h"
 #include "command/list.h"
-#include "session/heap_diff.h"
+#include "session/heap/heap_diff.h"
 #include "session/session.h"
 
 enum { SHOWN_PATHS = 15 };
@@ -18,7 +18,7 @@ struct arguments {
 static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "Print JSON"},
 	{"limit", 0, RCORE_OPTION_AMOUNT, MEMBER(limit), "N",
-	 "Print the N paths and classes that grew most, 15 by default",
+	 "Print the N paths and classes that grew most (15)",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
@@ -30,7 +30,7 @@ static struct rcore_error *open_all(const struct rcore_view *view,
 	/* A running process is newer than all cores. */
 	const bool is_last = view->session->target.live;
 	if (!cores->count || cores->count >= RCORE_DIFF_SIDES)
-		return rcore_error_create(RCORE_ERROR_USAGE, "name %s, the oldest first",
+		return rcore_error_create(RCORE_ERROR_USAGE, "name %s, oldest first",
 					  is_last ? "one or two older cores"
 						  : "two or three cores");
 	if (!is_last)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/heap_doctor.h"
 #include "command/list.h"
-#include "session/heap_doctor.h"
+#include "session/heap/heap_doctor.h"
 
 struct arguments {
 	bool json, rules;
@@ -12,7 +12,8 @@ struct arguments {
 static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "Print JSON"},
 	{"rules", 0, RCORE_OPTION_FLAG, MEMBER(rules),
-	 .help = "Also print how much would be reached without the references of one type"},
+	 .help = "For each type of object, also print how much would be reached without its "
+		 "references"},
 	{0},
 };
 
@@ -37,9 +38,9 @@ const struct rcore_command rcore_command_heap_doctor = {
 	.summary = "whether rcore finds all objects that Ruby's collector found",
 	.doc = "Compare the objects that rcore reaches from the roots with those that Ruby's "
 	       "last garbage collection marked. Print how many of these are reached, and the "
-	       "others by class. An object that is not reached died since, or rcore does not "
-	       "know a reference to it: do not trust what other subcommands say of such "
-	       "classes.",
+	       "others by class. An object that is not reached has died since then, or rcore "
+	       "does not know a reference to it: do not trust what other subcommands print "
+	       "about its class.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"", "--rules", NULL},

@@ -3,8 +3,8 @@
 
 #include "base/count.h"
 #include "command/list.h"
-#include "session/heap.h"
-#include "session/heap_export.h"
+#include "session/heap/heap.h"
+#include "session/heap/heap_export.h"
 #include "session/inputs.h"
 #include "target/output/output.h"
 
@@ -21,7 +21,10 @@ static const char *const formats[] = {
 	NULL,
 };
 
-/* By the end of the output's name; dump_all's is that of all others. */
+/*
+ * The ending of the output's name selects the format; any other name gets
+ * dump_all's.
+ */
 static const struct {
 	const char *end;
 	enum format format;
@@ -48,13 +51,12 @@ static const struct rcore_option options[] = {
 		.writes = true,
 		.value = "FILE",
 		.help = "Write to FILE instead of standard output. Its ending selects the "
-			"format: .heapsnapshot and .pb.gz; all others are json",
+			"format: .heapsnapshot, .pb.gz (pprof), or json for any other",
 		.completion = RCORE_COMPLETE_FILE,
 	},
 	{"format", 0, RCORE_OPTION_CHOICE, MEMBER(format), "FORMAT",
 	 "json (a line for each object, as ObjectSpace.dump_all), heapsnapshot (Chrome "
-	 "DevTools) "
-	 "or pprof",
+	 "DevTools) or pprof",
 	 .choices = formats},
 	{0},
 };
@@ -126,19 +128,18 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 /* `rcore heap dump`. */
 const struct rcore_command rcore_command_heap_dump = {
 	.name = "dump",
-	.summary = "write all objects for other tools: as dump_all, for Chrome, for pprof",
+	.summary = "write all objects for other tools: as dump_all does, for Chrome, or for "
+		   "pprof",
 	.doc = "Write each object of the heap as a line of JSON, in the format of Ruby's "
-	       "ObjectSpace.dump_all, for heapy, sheap, heap-profiler and the like. The lines "
-	       "have no memsize for objects of extensions, whose size only their own code "
-	       "knows. Their references are words of their struct that look like references, "
-	       "which \"conservative\":true says. \"partial\":true marks an object whose "
-	       "references could not all be read.\n\n"
-	       "A heapsnapshot has the reachable objects with their references and sizes. "
-	       "Chrome "
-	       "DevTools opens it in its Memory panel; `rcore heap refs TARGET @ID` takes the "
-	       "ids "
-	       "that it shows. pprof shows objects and bytes by the shortest path from a root. "
-	       "Neither contains Strings.",
+	       "ObjectSpace.dump_all, for heapy, sheap, heap-profiler and the like. Objects of "
+	       "extensions have no memsize, because only the extension's code knows it. Their "
+	       "references are words of their struct that look like references; "
+	       "\"conservative\":true marks such objects. \"partial\":true marks an object "
+	       "whose references could not all be read.\n\nA heapsnapshot has the reachable "
+	       "objects with their references and sizes. Chrome DevTools opens it in its "
+	       "Memory panel; `rcore heap refs TARGET @ID` accepts the ids that it shows. "
+	       "pprof shows objects and bytes by the shortest path from a root. Neither "
+	       "contains Strings.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.defaults = &defaults,
@@ -146,8 +147,7 @@ const struct rcore_command rcore_command_heap_dump = {
 		(const char *const[]){"-o heap.json", "-o x.heapsnapshot", "-o x.pb.gz", NULL},
 	.exit_status =
 		"Exit status: 0 written; 1 not all objects or references could be read, or "
-		"some "
-		"paths of pprof are cut, as its comment says; 2 nothing could be read; 3 not a "
-		"Ruby process; 64 wrong usage.",
+		"some paths of pprof are cut, as its comment says; 2 nothing could be read; 3 "
+		"not a Ruby process; 64 wrong usage.",
 	.run = run,
 };

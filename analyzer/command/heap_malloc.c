@@ -2,10 +2,10 @@
 #include "command/limits.h"
 #include "command/list.h"
 #include "report/heap_malloc.h"
-#include "session/c_memory.h"
-#include "session/heap.h"
-#include "session/malloc.h"
-#include "session/running.h"
+#include "session/heap/c_memory.h"
+#include "session/heap/heap.h"
+#include "session/heap/malloc.h"
+#include "session/live/running.h"
 #include "session/session.h"
 
 enum { SHOWN_OWNERS = 15 };
@@ -20,7 +20,7 @@ struct arguments {
 static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "Print JSON"},
 	{"limit", 0, RCORE_OPTION_AMOUNT, MEMBER(limit), "N",
-	 "Print the N owners and objects with most memory, 15 by default",
+	 "Print the N owners and objects with the most memory (15)",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
@@ -73,14 +73,15 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 
 const struct rcore_command rcore_command_heap_malloc = {
 	.name = "malloc",
-	.summary = "C memory: what malloc() has in use, and whom that belongs to",
-	.doc = "Print how much memory glibc's malloc() has in use, and how much of what it got "
-	       "from the kernel is free: in bins, in caches of threads, or at the end of an "
-	       "arena. Sizes are those of chunks, with their headers. If the program uses "
-	       "another allocator, say which. Then print whom the memory in use belongs to: "
-	       "objects by class, such as the streams of zlib, and the static data of "
-	       "libraries. Each chunk belongs to the owner with the shortest chain of pointers "
-	       "to it. A chunk that several owners share counts for only one of them.",
+	.summary = "C memory: how much malloc() has in use, and who owns it",
+	.doc = "Print how much memory malloc() has in use, and how much of what it got from "
+	       "the kernel is free: in bins, in caches of threads, or at the end of an arena. "
+	       "rcore can read glibc's allocator, whose sizes include the header of a chunk, "
+	       "and jemalloc. For any other allocator, print only its name. Then print who "
+	       "owns the memory in use: objects by class, such as the streams of zlib, and the "
+	       "static data of libraries. Each chunk belongs to the owner with the shortest "
+	       "chain of pointers to it. A chunk that several owners share counts for only one "
+	       "of them.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"", "--limit 50", "--json", NULL},

@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "command/list.h"
 #include "report/heap_object.h"
-#include "session/heap_graph.h"
+#include "session/heap/heap_graph.h"
 
 enum { SHOWN_REFERRERS = 25 };
 
@@ -17,8 +17,7 @@ struct arguments {
 static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "Print JSON"},
 	{"limit", 0, RCORE_OPTION_INDEX, MEMBER(limit), "N",
-	 "Print N references to it; 0 prints all. 25 by default",
-	 .completion = RCORE_COMPLETE_NOTHING},
+	 "Print N references to it (25); 0 prints all", .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
 
@@ -66,11 +65,11 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 const struct rcore_command rcore_command_heap_refs = {
 	.name = "refs",
 	.summary = "who refers to an object, and a path from a root to it",
-	.doc = "Print a shortest path from a root to an object, with the names of "
-	       "constants, instance variables and the like, and all references to it. Only "
-	       "an extension knows what its own objects refer to: words of their C memory "
-	       "that look like references are used, and marked. So an object without a "
-	       "path may still be in use.",
+	.doc = "Print a shortest path from a root to an object, with the names of constants, "
+	       "instance variables and the like, and all references to it. Only an extension "
+	       "knows what its own objects refer to, so rcore treats words of their C memory "
+	       "that look like references as references, and marks them in the output. An "
+	       "object without a path may still be in use.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.words = "ADDRESS|@ID",

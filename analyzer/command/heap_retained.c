@@ -2,7 +2,7 @@
 #include "command/limits.h"
 #include "command/list.h"
 #include "report/heap_object.h"
-#include "session/heap_graph.h"
+#include "session/heap/heap_graph.h"
 
 enum { SHOWN_ROWS = 15 };
 
@@ -16,7 +16,7 @@ struct arguments {
 static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "Print JSON"},
 	{"limit", 0, RCORE_OPTION_AMOUNT, MEMBER(limit), "N",
-	 "Print the N largest roots, classes and objects, 15 by default",
+	 "Print the N largest roots, classes and objects (15)",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
@@ -43,9 +43,9 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 const struct rcore_command rcore_command_heap_retained = {
 	.name = "retained",
 	.summary = "what would be freed with an object, a class or a root",
-	.doc = "Print which roots, classes and objects keep most memory alive. What an "
-	       "object retains is all that no path reaches without it, and would be freed "
-	       "with it. What a class retains is that of all its instances together. Bytes "
+	.doc = "Print which roots, classes and objects keep most memory alive. An object "
+	       "retains everything that is reachable only through it, and that would be freed "
+	       "with it. A class retains what is reachable only through its instances. Bytes "
 	       "are as in `rcore heap`.",
 	.options = options,
 	.size = sizeof(struct arguments),

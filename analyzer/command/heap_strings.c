@@ -2,7 +2,7 @@
 #include "report/heap_strings.h"
 #include "command/limits.h"
 #include "command/list.h"
-#include "session/heap_strings.h"
+#include "session/heap/heap_strings.h"
 
 enum { SHOWN_GROUPS = 15 };
 
@@ -16,7 +16,7 @@ struct arguments {
 static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "Print JSON"},
 	{"limit", 0, RCORE_OPTION_AMOUNT, MEMBER(limit), "N",
-	 "Print the N contents that waste most, 15 by default",
+	 "Print the N contents that waste the most memory (15)",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
@@ -44,12 +44,10 @@ const struct rcore_command rcore_command_heap_strings = {
 	.name = "strings",
 	.summary = "Strings and Arrays that exist several times, and who holds them",
 	.doc = "Find reachable Strings with the same bytes and encoding, and Arrays with the "
-	       "same elements, where equal Strings are the same. Print for each how many bytes "
-	       "are wasted, what holds them, and a path to the first one. One object would do "
-	       "if "
-	       "the program does not change them: `# frozen_string_literal: true`, -\"text\", "
-	       "or "
-	       "a constant.",
+	       "same elements (equal Strings count as the same). For each, print how many "
+	       "bytes are wasted, what holds the copies, and a path to the first one. If the "
+	       "program does not change them, one object is enough: `# frozen_string_literal: "
+	       "true`, -\"text\", or a constant.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"", "--limit 50", NULL},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/heap_verify.h"
 #include "command/list.h"
-#include "session/heap_verify.h"
+#include "session/heap/heap_verify.h"
 
 enum { SHOWN_DEFECTS = 25 };
 
@@ -43,14 +43,12 @@ const struct rcore_command rcore_command_heap_verify = {
 	.name = "verify",
 	.summary = "find references to freed objects, missing write barriers, broken flags",
 	.doc = "Check the heap after a crash that looks like memory corruption. Find "
-	       "references "
-	       "to slots that are free or that the collector is about to free, old objects "
-	       "that "
-	       "refer to young ones of which no write barrier told the collector, slots whose "
-	       "flags have a type that no object has, and objects whose class is no class. "
-	       "Only "
-	       "references that the collector finds by type are checked, so a defect in the C "
-	       "memory of an extension does not show.",
+	       "references to slots that are free or that the collector is about to free, old "
+	       "objects that refer to young ones without the collector knowing, because a "
+	       "write barrier is missing, slots whose flags have a type that no object has, "
+	       "and objects whose class is no class. Only references that the collector finds "
+	       "by type are checked, so a defect in the C memory of an extension does not "
+	       "show.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"", "--limit 0", NULL},
@@ -58,7 +56,7 @@ const struct rcore_command rcore_command_heap_verify = {
 		(const char *const[]){"rcore heap verify --json core.1234 | jq '.defects[0]'",
 				      NULL},
 	.exit_status = "Exit status: 0 no defects; 1 there are defects, or something was not "
-		       "checked; 2 "
-		       "nothing could be read; 3 not a Ruby process; 64 wrong usage.",
+		       "checked; 2 nothing could be read; 3 not a Ruby process; 64 wrong "
+		       "usage.",
 	.run = run,
 };

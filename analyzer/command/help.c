@@ -88,7 +88,7 @@ static void print_words(const struct rcore_command *command, FILE *out)
 	putc('\n', out);
 }
 
-/* `first` precedes the first line, and `others` the others. */
+/* `first` precedes the first line, and `others` precedes the other lines. */
 static void print_usage(const struct rcore_command *command, const char *name, bool in_shell,
 			bool has_options, const char *first, const char *others, FILE *out)
 {

@@ -44,8 +44,8 @@ struct rcore_limits {
 	}
 
 /*
- * Converts them to the library's options. There, a depth of 0 that the user set
- * is RCORE_NO_DEPTH.
+ * Converts the limits to the library's options, in which a depth of 0 that the
+ * user set is RCORE_NO_DEPTH.
  */
 static inline struct rcore_inspect_options
 rcore_limits_inspect(const struct rcore_limits *limits)
@@ -70,7 +70,7 @@ static inline struct rcore_error *rcore_limit_rows(size_t *limit, size_t by_defa
 	return *limit <= RCORE_MOST_ROWS
 		       ? NULL
 		       : rcore_error_create(RCORE_ERROR_USAGE,
-					    "option '--limit' takes at most %d",
+					    "option '--limit' accepts at most %d",
 					    RCORE_MOST_ROWS);
 }
 

@@ -32,7 +32,8 @@
 RCORE_COMMANDS(RCORE_COMMAND)
 
 /*
- * Not in the list: a subcommand of `rcore layout`, and those of `rcore heap`.
+ * Not in the list, because they are subcommands of `rcore layout` and `rcore
+ * heap`.
  */
 RCORE_COMMAND(check)
 RCORE_COMMAND(heap_dump)

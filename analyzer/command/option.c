@@ -7,7 +7,7 @@
 
 #include "base/grow.h"
 #include "base/text.h"
-#include "session/ruby_processes.h"
+#include "session/live/ruby_processes.h"
 #include "command/command.h"
 #include "layout/layout.h"
 

@@ -19,7 +19,7 @@ static struct rcore_error *same_file(const char *path)
 	char escaped[256];
 	return rcore_error_create(
 		RCORE_ERROR_USAGE,
-		"%s: is named by two -o options; name a different file for each",
+		"%s: two -o options name this file; name a different file for each",
 		rcore_escape(escaped, sizeof(escaped), path));
 }
 

@@ -67,12 +67,10 @@ const struct rcore_command rcore_command_pack = {
 	.summary = "write a small core with everything that a report needs",
 	.doc = "Write a small core with the memory that the analysis read, and what it read "
 	       "from the files of the executable and the libraries. On a machine that has "
-	       "neither the core nor these files, rcore prints the same report for it, and gdb "
-	       "opens it as a core. It contains nothing that the analysis did not read. A "
-	       "running "
-	       "process is stopped for as long as rcore analyze stops it; its pack is a core "
-	       "of "
-	       "that moment.",
+	       "neither the core nor these files, rcore prints the same report for it, and "
+	       "gdb opens it as a core. It contains nothing that the analysis did not read. A "
+	       "running process is stopped for as long as rcore analyze stops it; its pack is "
+	       "a core of that moment.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"-o crash.core", NULL},

@@ -19,13 +19,15 @@ enum { ROWS = 30 };
 
 const char *const rcore_mode_names[] = {"wall", "cpu", "bytes", NULL};
 
-/* What is built for a request. */
+/* What the formats of a request need. */
 struct work {
 	const struct rcore_profile_request *request;
 	struct rcore_totals_options options;
 	struct rcore_totals *totals;
 	struct rcore_arena texts;
 	struct rcore_recording_facts facts[RCORE_SIDES];
+	/* How long the recorder counted calls, in ns; 0: it did not say. */
+	uint64_t counted[RCORE_SIDES];
 	struct {
 		const char **items;
 		size_t count, capacity;
@@ -165,15 +167,37 @@ static struct rcore_error *note_end(struct work *work, const struct rcore_record
 	if (recording->problem) {
 		work->is_partial = true;
 		const char *text =
-			rcore_arena_printf(&work->texts, "%s; all before that is there",
+			rcore_arena_printf(&work->texts, "%s; everything before that was read",
 					   recording->problem->message);
 		return text ? add_note(work, name, text) : rcore_error_no_memory();
 	}
 	return recording->is_ended
 		       ? NULL
 		       : add_note(work, name,
-				  "the recording has no end: rcore record still runs, or was "
-				  "killed");
+				  "the recording has no end: rcore record is still running, or "
+				  "was killed");
+}
+
+static uint64_t counted_in(const struct rcore_recording *recording)
+{
+	const char *duration = rcore_recording_fact(recording, "duration");
+	double seconds = duration ? strtod(duration, NULL) : 0;
+	/* 30 years is enough. */
+	return seconds > 0 && seconds < 1e9 ? (uint64_t)(seconds * 1e9) : 0;
+}
+
+/*
+ * Calls are counted when they happen, so the time from the first to the last
+ * does not show how long rcore counted: the recorder wrote that down. Two
+ * recordings are compared by durations of the same kind.
+ */
+static void set_durations(struct work *work)
+{
+	enum rcore_side last = work->request->old ? RCORE_SIDE_OLD : RCORE_SIDE_NEW;
+	if (!work->counted[RCORE_SIDE_NEW] || !work->counted[last])
+		return;
+	work->totals->durations[RCORE_SIDE_NEW] = work->counted[RCORE_SIDE_NEW];
+	work->totals->durations[last] = work->counted[last];
 }
 
 static struct rcore_error *add_recording(struct work *work, const char *path, const char *name,
@@ -190,6 +214,7 @@ static struct rcore_error *add_recording(struct work *work, const char *path, co
 	}
 	if (!err)
 		err = keep_facts(work, recording, side);
+	work->counted[side] = counted_in(recording);
 	if (!err)
 		err = note_end(work, recording, name);
 	rcore_recording_close(recording);
@@ -209,9 +234,24 @@ static struct rcore_error *check_where(const struct work *work)
 		where->count > 1 ? " and the rest" : "", (size_t)work->totals->filtered);
 }
 
+/* A table with one group, of all samples, is not what was asked for. */
+static struct rcore_error *note_label(struct work *work, const char *name)
+{
+	const struct rcore_totals_options *options = &work->options;
+	char key[128], text[256];
+	if (options->by != RCORE_BY_LABEL || work->totals->has_label ||
+	    !work->totals->keys.count)
+		return NULL;
+	snprintf(text, sizeof(text),
+		 "no sample has the label '%s'; docs/recognizers.md lists those that need no "
+		 "gem",
+		 rcore_escape(key, sizeof(key), work->options.by_label));
+	return add_note(work, name, text);
+}
+
 /*
- * Whether all processes of a machine were recorded. The first block has that
- * fact. Errors are found again when the recording is read.
+ * Returns whether all processes of a machine were recorded, a fact of the first
+ * block. Ignores errors, because reading the recording reports them.
  */
 static bool is_of_system(const char *path)
 {
@@ -241,7 +281,11 @@ static struct rcore_error *read_all(struct work *work)
 	if (!err && request->old)
 		err = add_recording(work, request->old, request->old, RCORE_SIDE_OLD);
 	if (!err)
+		set_durations(work);
+	if (!err)
 		err = check_where(work);
+	if (!err)
+		err = note_label(work, name);
 	if (err)
 		return err;
 	rcore_totals_name_processes(work->totals);
@@ -249,12 +293,12 @@ static struct rcore_error *read_all(struct work *work)
 		rcore_totals_scale(work->totals);
 	return work->totals->is_full
 		       ? add_note(work, name,
-				  "more different stacks or labels than fit in memory: some "
-				  "are added up as one")
+				  "more different stacks or labels than fit in memory: some of "
+				  "them are counted together as one")
 		       : NULL;
 }
 
-/* What `--mode` selects in recordings of one kind. */
+/* What each `--mode` selects in recordings of one kind. */
 struct kind {
 	const char *event;         /* start of the fact `event` */
 	const char *has;           /* for messages */
@@ -287,7 +331,8 @@ static struct rcore_error *choose_measure(const struct work *work, enum rcore_me
 	if (request->old && kind_of(work, RCORE_SIDE_OLD) != kind)
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
-			"the recordings cannot be compared: one has %s, the old one has %s",
+			"the recordings cannot be compared: the new one has %s, the old one "
+			"has %s",
 			kind->has, kind_of(work, RCORE_SIDE_OLD)->has);
 	if (kind->measures[mode] < 0)
 		return rcore_error_create(RCORE_ERROR_USAGE,

@@ -20,52 +20,49 @@ enum rcore_mode { RCORE_MODE_WALL, RCORE_MODE_CPU, RCORE_MODE_BYTES, RCORE_MODES
 
 extern const char *const rcore_mode_names[]; /* ends with NULL */
 
-/* These options, for a struct `type` with the member `member`. */
-#define RCORE_PROFILE_OPTIONS(type, member)                                                    \
-	{                                                                                      \
-		.name = "output",                                                              \
-		.letter = 'o',                                                                 \
-		.kind = RCORE_OPTION_LIST,                                                     \
-		.offset = offsetof(type, member.outputs),                                      \
-		.value = "FILE",                                                               \
-		.help = rcore_profile_format_help,                                             \
-		.completion = RCORE_COMPLETE_FILE,                                             \
-	},                                                                                     \
-		{                                                                              \
-			.name = "by",                                                          \
-			.kind = RCORE_OPTION_TEXT,                                             \
-			.offset = offsetof(type, member.by),                                   \
-			.value = "WHAT",                                                       \
-			.help = "Split by process, thread, fiber, state, or label:KEY, a key " \
-				"of a "                                                        \
-				"fiber's context or a field of what it works on: each stack "  \
-				"begins with its group. nothing: do not split. This "          \
-				"is the default, except for recordings of --system, which "    \
-				"are "                                                         \
-				"split by process",                                            \
-		},                                                                             \
-		{                                                                              \
-			.name = "where",                                                       \
-			.kind = RCORE_OPTION_LIST,                                             \
-			.offset = offsetof(type, member.where),                                \
-			.value = "KEY[=VALUE]",                                                \
-			.help = "Only samples of fibers whose context, or what they work "     \
-				"on, has KEY, with that VALUE; can be repeated: all must "     \
-				"hold",                                                        \
-		},                                                                             \
-		{                                                                              \
-			.name = "mode",                                                        \
-			.kind = RCORE_OPTION_CHOICE,                                           \
-			.offset = offsetof(type, member.mode),                                 \
-			.value = "MODE",                                                       \
-			.help = "wall (the default): all time, also that spent waiting; "      \
-				"cpu: time on a processor; bytes: how many bytes system "      \
-				"calls moved",                                                 \
-			.choices = rcore_mode_names,                                           \
-		},                                                                             \
-	{                                                                                      \
-		.name = "all", .letter = 'a', .offset = offsetof(type, member.all),            \
-		.help = "Print each method, not only the first 30",                            \
+/* Rows of these options for a struct `type` with the member `member`. */
+#define RCORE_PROFILE_OPTIONS(type, member)                                                   \
+	{                                                                                     \
+		.name = "output",                                                             \
+		.letter = 'o',                                                                \
+		.kind = RCORE_OPTION_LIST,                                                    \
+		.offset = offsetof(type, member.outputs),                                     \
+		.value = "FILE",                                                              \
+		.help = rcore_profile_format_help,                                            \
+		.completion = RCORE_COMPLETE_FILE,                                            \
+	},                                                                                    \
+		{                                                                             \
+			.name = "by",                                                         \
+			.kind = RCORE_OPTION_TEXT,                                            \
+			.offset = offsetof(type, member.by),                                  \
+			.value = "WHAT",                                                      \
+			.help = "Begin each stack with its process, thread, fiber, state or " \
+				"label:KEY (a key of a fiber's context, or a field of what "  \
+				"it works on); the table is split by it. The default is "     \
+				"nothing or, for a recording of --system, process",           \
+		},                                                                            \
+		{                                                                             \
+			.name = "where",                                                      \
+			.kind = RCORE_OPTION_LIST,                                            \
+			.offset = offsetof(type, member.where),                               \
+			.value = "KEY[=VALUE]",                                               \
+			.help = "Keep only samples of fibers whose context, or what they "    \
+				"work on, has KEY with this VALUE, or KEY alone with any "    \
+				"value. Can be repeated; all must match",                     \
+		},                                                                            \
+		{                                                                             \
+			.name = "mode",                                                       \
+			.kind = RCORE_OPTION_CHOICE,                                          \
+			.offset = offsetof(type, member.mode),                                \
+			.value = "MODE",                                                      \
+			.help = "wall (the default): all time, also that spent waiting; "     \
+				"cpu: time on a processor; bytes: how many bytes system "     \
+				"calls moved",                                                \
+			.choices = rcore_mode_names,                                          \
+		},                                                                            \
+	{                                                                                     \
+		.name = "all", .letter = 'a', .offset = offsetof(type, member.all),           \
+		.help = "Print every method, not only the first 30",                          \
 	}
 
 /* A request to read recordings and write outputs. */

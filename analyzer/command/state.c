@@ -12,8 +12,8 @@ struct arguments {
 static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "Print JSON"},
 	{"where", 'w', RCORE_OPTION_LIST, MEMBER(where), "KEY=VALUE",
-	 "Print only fibers whose context has KEY with this VALUE, or KEY alone with any "
-	 "value. Can be repeated",
+	 "Print only fibers whose context has KEY with this VALUE, or with any value if only "
+	 "KEY is given. Can be repeated",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"all", 'a', RCORE_OPTION_FLAG, MEMBER(report.all),
 	 .help = "Also print fibers without a context"},
@@ -73,12 +73,11 @@ const struct rcore_command rcore_command_state = {
 	.name = "state",
 	.verb = "state",
 	.summary = "each fiber's context, and what it works on",
-	.doc = "Print the context of each fiber, also of parked ones: the key/value pairs that "
-	       "the gem ruby-profiler stores in it. Also print the request, job, query or test "
-	       "that the fiber works on. In the shell, print one fiber per line; in a "
-	       "debugger, "
-	       "print each context next to the stack. Fibers that you name are always printed "
-	       "with their stacks.",
+	.doc = "Print the context of each fiber, including parked ones: the key/value pairs "
+	       "that the gem ruby-profiler stores in it. Also print the request, job, query or "
+	       "test that the fiber works on. In the shell, print one fiber per line; in a "
+	       "debugger, print each context next to the stack. Fibers that you name are "
+	       "always printed with their stacks.",
 	.words = "[FIBER...]",
 	.operands_offset = MEMBER(fibers),
 	.completion = RCORE_COMPLETE_FIBER,

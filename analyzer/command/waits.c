@@ -36,11 +36,11 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 const struct rcore_command rcore_command_waits = {
 	.name = "waits",
 	.verb = "waits",
-	.summary = "what each thread and fiber waits for, who holds which lock; deadlocks",
+	.summary = "what each thread and fiber waits for, who holds which lock, and deadlocks",
 	.doc = "Print what each thread and fiber waits for: a Mutex or Monitor and who holds "
 	       "it, a Queue, a ConditionVariable, another thread, a file descriptor, a child "
-	       "process, the GVL. Print deadlocks, too. The words in brackets say how rcore "
-	       "knows.",
+	       "process, the GVL. Print deadlocks, too. The words in brackets name the "
+	       "evidence.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.examples = (const char *const[]){"", "--thread T2", "--json", NULL},

@@ -2,7 +2,7 @@
 #ifndef RCORE_HEAP_BARRIERS_H
 #define RCORE_HEAP_BARRIERS_H
 
-#include "model/heap.h"
+#include "model/heap/heap.h"
 
 /* What the collector notes of a slot besides rcore_heap.state. */
 enum rcore_heap_note {

@@ -3,8 +3,8 @@
 #define RCORE_HEAP_DUPLICATES_H
 
 #include "base/error.h"
-#include "model/heap.h"
-#include "model/heap_content.h"
+#include "model/heap/heap.h"
+#include "model/heap/heap_content.h"
 
 struct rcore_duplicates {
 	struct rcore_duplicate {

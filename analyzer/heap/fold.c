@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 
 enum { FIRST_SIZE = 1 << 12 };
 
@@ -105,12 +106,6 @@ static bool add_all(struct folding *folding)
 	return true;
 }
 
-static int descending(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x < y) - (x > y);
-}
-
 /*
  * What is above a node retains at least as much and has a lower index, so it is
  * kept, too.
@@ -126,7 +121,7 @@ static bool prune(struct rcore_fold *fold, size_t limit)
 		sizes[i] = fold->items[i].retained;
 	bool has_memory = sizes && place;
 	if (has_memory) {
-		qsort(sizes, fold->count, sizeof(*sizes), descending);
+		qsort(sizes, fold->count, sizeof(*sizes), rcore_descending);
 		uint64_t least = sizes[limit - 1];
 		for (size_t i = 0; i < limit; i++)
 			equal += sizes[i] == least;

@@ -105,8 +105,9 @@ static uint32_t first_node(const struct rcore_heap_paths *paths, uint32_t node,
 	return node;
 }
 
-const struct rcore_heap_root *rcore_heap_path_root(const struct rcore_heap_paths *paths,
-						   uint32_t node)
+/* Returns the root of a node's path; NULL: the node is unreachable. */
+static const struct rcore_heap_root *path_root(const struct rcore_heap_paths *paths,
+					       uint32_t node)
 {
 	size_t distance;
 	if (paths->before[node] == RCORE_HEAP_NONE)
@@ -119,7 +120,7 @@ struct rcore_error *rcore_heap_path_init(const struct rcore_heap_paths *paths, u
 					 struct rcore_heap_path *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	ret->root = rcore_heap_path_root(paths, node);
+	ret->root = path_root(paths, node);
 	if (!ret->root)
 		return NULL;
 	size_t distance;

@@ -3,7 +3,7 @@
 #define RCORE_HEAP_PATH_H
 
 #include "base/error.h"
-#include "model/heap.h"
+#include "model/heap/heap.h"
 
 /*
  * A shortest path from a root to each reachable node. Paths without a
@@ -33,10 +33,6 @@ struct rcore_heap_paths {
 struct rcore_error *rcore_heap_paths_init(const struct rcore_heap *heap,
 					  struct rcore_heap_paths *ret);
 void rcore_heap_paths_deinit(struct rcore_heap_paths *paths);
-
-/* Returns the root of a node's path; NULL: the node is unreachable. */
-const struct rcore_heap_root *rcore_heap_path_root(const struct rcore_heap_paths *paths,
-						   uint32_t node);
 
 /* How a path reaches a node. */
 struct rcore_heap_step {

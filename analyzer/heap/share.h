@@ -3,7 +3,7 @@
 #define RCORE_HEAP_SHARE_H
 
 #include "base/error.h"
-#include "model/heap.h"
+#include "model/heap/heap.h"
 
 /*
  * How much of what the collector marked a walk from the roots reaches. What it

@@ -3,7 +3,7 @@
 #define RCORE_HEAP_WALK_H
 
 /*
- * heap/ computes with the graph of model/heap.h: what is reachable, the
+ * heap/ computes with the graph of model/heap/heap.h: what is reachable, the
  * shortest path from a root, who refers to a node, what would be freed with it,
  * what grew between two heaps, what exists several times. It includes base/ and
  * model/ only, and never reads the target. All walks are iterative; their time
@@ -11,7 +11,7 @@
  */
 
 #include "base/error.h"
-#include "model/heap.h"
+#include "model/heap/heap.h"
 
 /*
  * Why an object is alive can be asked of roots, too: "what would be freed

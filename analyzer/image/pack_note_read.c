@@ -158,7 +158,7 @@ static bool read_stacks(struct reader *reader, struct json_object *stacks,
 	return !reader->no_memory;
 }
 
-/* A number that is not an int, or a link that is none, is left out. */
+/* Leaves out a number that is not an int, and a link that is not a string. */
 static void read_fds(struct reader *reader, struct json_object *words,
 		     struct rcore_packed_live *live)
 {
@@ -260,6 +260,7 @@ struct rcore_error *rcore_pack_note_read(const char *text, size_t size,
 		return rcore_error_no_memory();
 	size = size < INT_MAX ? size : INT_MAX;
 	struct json_object *note = json_tokener_parse_ex(tokener, text, (int)size);
+	reader.no_memory = !note && rcore_json_lacks_memory(tokener, text, size);
 	struct json_object *code = rcore_json_member(note, "code", json_type_array);
 	struct json_object *stacks = rcore_json_member(note, "stacks", json_type_array);
 	struct json_object *fibers = rcore_json_member(note, "fibers", json_type_array);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "target/memory.h"
@@ -125,6 +126,7 @@ struct rcore_traits {
 	bool callcaches_mark_all;
 	/* And those for super, or of refinements, mark their class. */
 	bool callcaches_mark_class;
+	unsigned producer_values; /* objects in struct producer */
 	bool iseqs_mark_callcaches;
 	/*
 	 * vm_cc_invalidated_p() of 3.0 answers the wrong way round, so the
@@ -137,6 +139,8 @@ struct rcore_traits {
 	/* ObjectSpace.dump_all prints the age of objects, and more. */
 	bool dump_has_age;
 	bool threads_mark_ec; /* not only through their fiber */
+	/* The environment of a frame, and not only the one around it. */
+	bool frames_mark_env;
 	/* The machine stack of a parked fiber: fiber.machine_stack. */
 	bool fibers_mark_stack;
 	bool symbols_marked; /* class and name of a dynamic Symbol */
@@ -238,6 +242,12 @@ static inline size_t rcore_field_width(const struct rcore_field *field)
 	return field->bits ? (field->bit + field->bits + 7u) / 8 : field->size;
 }
 
+/* Whether it is measured and has `size` whole bytes. */
+static inline bool rcore_is_whole(const struct rcore_field *field, size_t size)
+{
+	return field->size == size && !field->bit && !field->bits && field->offset >= 0;
+}
+
 /*
  * Reads a field of the struct at `base`: unsigned, 1 to 8 bytes, bit-fields
  * shifted down. The caller casts signed fields (int). Returns
@@ -252,8 +262,24 @@ enum rcore_fault rcore_read_field(struct rcore_memory *memory, uint64_t base,
  * Reads a field from a copy of the struct's first `size` bytes. Returns false
  * if it is not completely in the copy.
  */
-bool rcore_field_of(const void *copy, size_t size, const struct rcore_field *field,
-		    uint64_t *ret);
+bool rcore_field_of_any(const void *copy, size_t size, const struct rcore_field *field,
+			uint64_t *ret);
+
+/* Tests that note which fields are read set this: each is then a call. */
+#ifndef RCORE_FIELDS_BY_CALL
+#define RCORE_FIELDS_BY_CALL 0
+#endif
+
+/* Heaps have millions of words, so these need no call. */
+static inline bool rcore_field_of(const void *copy, size_t size,
+				  const struct rcore_field *field, uint64_t *ret)
+{
+	if (RCORE_FIELDS_BY_CALL || !rcore_is_whole(field, sizeof(*ret)) ||
+	    size < sizeof(*ret) || (size_t)field->offset > size - sizeof(*ret))
+		return rcore_field_of_any(copy, size, field, ret);
+	memcpy(ret, (const char *)copy + field->offset, sizeof(*ret));
+	return true;
+}
 
 /*
  * Returns the error UNSUPPORTED for code that needs an unmeasured field of the

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "layout/schema.h"
 
+#include "base/hot.h"
+
 #include <string.h>
 
-static uint64_t value(const struct rcore_field *field, const unsigned char bytes[9])
+static RCORE_HOT uint64_t value(const struct rcore_field *field, const unsigned char bytes[9])
 {
 	uint64_t low;
 	memcpy(&low, bytes, sizeof(low));
@@ -15,7 +17,7 @@ static uint64_t value(const struct rcore_field *field, const unsigned char bytes
 	return field->bits < 64 ? low & ((UINT64_C(1) << field->bits) - 1) : low;
 }
 
-static bool is_readable(const struct rcore_field *field)
+static RCORE_HOT bool is_readable(const struct rcore_field *field)
 {
 	return rcore_has_place(field) && field->bit < 8 && field->bits <= 64 &&
 	       rcore_field_width(field) > 0 && (field->bits || field->size <= 8);
@@ -25,8 +27,15 @@ enum rcore_fault rcore_read_field(struct rcore_memory *memory, uint64_t base,
 				  const struct rcore_field *field, uint64_t *ret)
 {
 	unsigned char bytes[9] = {0};
-	uint64_t address;
+	uint64_t address, word;
 
+	if (rcore_is_whole(field, sizeof(word)) &&
+	    !__builtin_add_overflow(base, (uint64_t)field->offset, &address)) {
+		enum rcore_fault fault = rcore_read(memory, address, &word, sizeof(word));
+		if (fault == RCORE_FAULT_NONE)
+			*ret = word;
+		return fault;
+	}
 	if (field->offset == RCORE_UNMEASURED)
 		return RCORE_FAULT_NOT_MEASURED;
 	if (!is_readable(field) ||
@@ -38,8 +47,8 @@ enum rcore_fault rcore_read_field(struct rcore_memory *memory, uint64_t base,
 	return fault;
 }
 
-bool rcore_field_of(const void *copy, size_t size, const struct rcore_field *field,
-		    uint64_t *ret)
+RCORE_HOT bool rcore_field_of_any(const void *copy, size_t size,
+				  const struct rcore_field *field, uint64_t *ret)
 {
 	unsigned char bytes[9] = {0};
 

@@ -99,7 +99,11 @@ char *rcore_layout_xdg_folder(const char *variable, const char *below_home)
 	return length < 0 ? NULL : path;
 }
 
-char *rcore_layout_folder(void)
+/*
+ * Returns the user's folder, malloc'ed; NULL if the environment names no home
+ * folder.
+ */
+static char *layout_folder(void)
 {
 	return rcore_layout_xdg_folder("XDG_DATA_HOME", ".local/share");
 }
@@ -112,7 +116,7 @@ static int is_table(const struct dirent *entry)
 
 struct rcore_error *rcore_layout_folder_each(rcore_layout_visit *visit, void *context)
 {
-	char *folder = rcore_layout_folder();
+	char *folder = layout_folder();
 	struct dirent **entries = NULL;
 	int count = folder ? scandir(folder, &entries, is_table, alphasort) : 0;
 	struct rcore_error *err = NULL;

@@ -19,12 +19,6 @@
 struct rcore_error *rcore_layout_read(const char *path, struct rcore_layout *ret);
 
 /*
- * Returns the user's folder, malloc'ed; NULL if the environment names no home
- * folder.
- */
-char *rcore_layout_folder(void);
-
-/*
  * Visits the folder's files by name. If a file is not a table, `layout` is NULL
  * and `err` says why; the visitor frees it. Return false to stop. Error:
  * NO_MEMORY.

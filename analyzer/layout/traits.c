@@ -124,6 +124,8 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		.imemo_constcache = since(layout, 4, 0)   ? 12
 				    : since(layout, 3, 0) ? 13
 							  : 0,
+		/* enumerator.c, struct producer */
+		.producer_values = since(layout, 4, 0) ? 3 : 2,
 		/* include/ruby/internal/fl_type.h, RUBY_ELTS_SHARED */
 		.shared_flag = since(layout, 3, 4) ? FL_USER0 : FL_USER2,
 		.shared_root_flag = since(layout, 3, 2) ? FL_USER12 : FL_USER5,
@@ -159,6 +161,8 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		.envs_mark_code_first = since(layout, 3, 4),
 		/* vm.c, thread_mark */
 		.threads_mark_ec = since(layout, 2, 7) && !since(layout, 3, 2),
+		/* vm.c, rb_execution_context_mark */
+		.frames_mark_env = since(layout, 3, 0),
 		/* cont.c, cont_mark; since then, the saved_ec has it */
 		.fibers_mark_stack = !since(layout, 3, 4),
 		/* internal/string.h, STR_CHILLED */

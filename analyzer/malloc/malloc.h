@@ -3,12 +3,11 @@
 #define RCORE_MALLOC_MALLOC_H
 
 /*
- * malloc/ finds the chunks of the C library's allocator: those in use, with
- * their sizes, and those that are free. It reads glibc's allocator without
- * debug symbols and without a table of versions: what differs between releases
- * is seen in the data. It includes target/ and below, never sees an ELF file,
- * and so runs on fake memory in the unit tests. Start here, then read
- * ptmalloc.h.
+ * malloc/ finds the chunks of the program's allocator: those in use, with their
+ * sizes, and those that are free. It reads glibc's allocator and jemalloc
+ * without debug symbols, and detects differences between releases in the data.
+ * It includes target/ and below, never sees an ELF file, and so runs on fake
+ * memory in the unit tests. Start here, then read ptmalloc.h or jemalloc.h.
  */
 
 #include "base/error.h"
@@ -17,7 +16,7 @@
 
 enum rcore_chunk_state {
 	RCORE_CHUNK_USED,
-	RCORE_CHUNK_FREE,   /* in a bin */
+	RCORE_CHUNK_FREE,   /* in a bin, or in a slab */
 	RCORE_CHUNK_FAST,   /* free, in a fastbin */
 	RCORE_CHUNK_CACHED, /* free, in the cache of a thread */
 	RCORE_CHUNK_TOP,    /* free, the rest of an arena */
@@ -28,12 +27,15 @@ enum rcore_chunk_region_kind {
 	RCORE_CHUNK_REGION_MAIN,  /* the main arena: brk() */
 	RCORE_CHUNK_REGION_ARENA, /* a heap of another arena */
 	RCORE_CHUNK_REGION_MMAP,  /* one chunk with a mapping of its own */
+	RCORE_CHUNK_REGION_SLAB,  /* of jemalloc: chunks of one size */
+	RCORE_CHUNK_REGION_LARGE, /* of jemalloc: one chunk */
 };
 
-/* Memory without gaps between its chunks. */
+/* A range of memory without gaps between its chunks. */
 struct rcore_chunk_region {
 	uint64_t start, end; /* of its chunks */
 	uint8_t kind;        /* enum rcore_chunk_region_kind */
+	uint32_t chunk_size; /* of each chunk, if it is a slab */
 	size_t first, count; /* of rcore_malloc.offset */
 };
 
@@ -41,18 +43,25 @@ struct rcore_chunk_sum {
 	uint64_t count, bytes;
 };
 
+enum rcore_malloc_kind {
+	RCORE_MALLOC_GLIBC,
+	RCORE_MALLOC_JEMALLOC,
+};
+
 /*
- * Sizes are those of whole chunks, with their headers: what a program asked for
- * is about 8 bytes less.
+ * Sizes are those of whole chunks. A chunk of glibc has a header, so the
+ * program asked for about 8 bytes less. jemalloc rounds up to a size class.
  */
 struct rcore_malloc {
-	const char *allocator; /* "glibc", "jemalloc" ... */
+	/* "glibc", "jemalloc", the name of a file; NULL: unknown. */
+	const char *allocator;
+	uint8_t kind; /* enum rcore_malloc_kind, if its chunks are known */
 	/*
-	 * False: nothing is known of its chunks, and `problem` says why. All
-	 * else is zero.
+	 * If false, nothing is known about its chunks, `problem` says why, and
+	 * everything else is zero.
 	 */
 	bool is_known;
-	/* Why parts are missing; "" if none is. */
+	/* Why parts are missing; "" if no part is. */
 	char problem[200];
 
 	struct rcore_chunk_region *regions; /* by address */
@@ -60,19 +69,27 @@ struct rcore_malloc {
 
 	/*
 	 * The chunks of each region by address: offset[i] is the distance from
-	 * the start of the region in units of 16 bytes. Five bytes a chunk.
+	 * the start of the region in units of 16 bytes. A chunk takes five
+	 * bytes. For a slab, only `state` is used.
 	 */
 	uint32_t *offset;
 	uint8_t *state; /* enum rcore_chunk_state */
 	size_t chunk_count;
 
 	struct rcore_chunk_sum sums[RCORE_CHUNK_STATES];
-	struct rcore_chunk_sum mmapped; /* of them, chunks of their own */
+	/*
+	 * Those of them that have their own mapping or, with jemalloc, their
+	 * own extent.
+	 */
+	struct rcore_chunk_sum mmapped;
 	size_t arena_count;
-	/* What the arenas have got from the kernel. */
+	/*
+	 * What the arenas got from the kernel; with jemalloc, the pages that
+	 * are in use.
+	 */
 	uint64_t system_bytes;
 
-	/* Private: how much memory there is for chunks. */
+	/* Private: how many chunks the arrays have room for. */
 	size_t chunk_capacity, region_capacity;
 };
 
@@ -83,10 +100,13 @@ struct rcore_malloc_range {
 /* Where to look. */
 struct rcore_malloc_source {
 	struct rcore_memory *memory;
-	/* The writable data of the C library. */
+	/* The writable data of the module that contains the allocator. */
 	const struct rcore_malloc_range *data;
 	size_t data_count;
-	/* All mapped memory, and what of it maps files, as in rcore_process. */
+	/*
+	 * All mapped memory, and the parts of it that map files, as in
+	 * rcore_process.
+	 */
 	const struct rcore_segment *segments;
 	size_t segment_count;
 	const struct rcore_mapping *mappings;
@@ -94,12 +114,20 @@ struct rcore_malloc_source {
 };
 
 /*
- * Finds all chunks of glibc's allocator. What cannot be read is missing, and
- * ret->problem says so. Free `ret` with rcore_malloc_deinit(). Error:
- * NO_MEMORY.
+ * Finds all chunks of glibc's allocator. If something cannot be read, its
+ * chunks are missing, and ret->problem says so. Free `ret` with
+ * rcore_malloc_deinit(). Error: NO_MEMORY.
  */
 struct rcore_error *rcore_malloc_init(const struct rcore_malloc_source *source,
 				      struct rcore_malloc *ret);
+
+/*
+ * Does the same for jemalloc 5.1 to 5.3. If the tree of extents is not found in
+ * the data, ret->is_known is false.
+ */
+struct rcore_error *rcore_jemalloc_init(const struct rcore_malloc_source *source,
+					struct rcore_malloc *ret);
+
 void rcore_malloc_deinit(struct rcore_malloc *heap);
 
 /* Returns the size of all chunks that are not in use, in bytes. */
@@ -116,7 +144,7 @@ static inline uint64_t rcore_malloc_free_bytes(const struct rcore_malloc *heap)
 struct rcore_chunk {
 	uint64_t address; /* what malloc() returned */
 	uint64_t size;    /* usable bytes from there */
-	uint64_t bytes;   /* of the chunk, with its header */
+	uint64_t bytes;   /* of the chunk, including its header */
 	enum rcore_chunk_state state;
 	size_t index; /* of rcore_malloc.offset */
 };
@@ -128,7 +156,30 @@ struct rcore_chunk {
 bool rcore_malloc_find(const struct rcore_malloc *heap, uint64_t address, bool inside,
 		       struct rcore_chunk *ret);
 
-/* Returns chunk `index` < heap->chunk_count of `region`, which contains it. */
+/*
+ * Ways to find how much memory follows an address that malloc() returned, if
+ * possible without a list of all chunks.
+ */
+struct rcore_chunk_sizes {
+	enum rcore_chunk_sizes_from {
+		RCORE_CHUNK_SIZES_HEADER, /* glibc: a word before the chunk */
+		RCORE_CHUNK_SIZES_LIST,   /* `heap` */
+		/*
+		 * An unknown allocator: assumes RCORE_UNKNOWN_CHUNK bytes,
+		 * which contain nearly all structs that own something.
+		 */
+		RCORE_CHUNK_SIZES_GUESS,
+	} from;
+	struct rcore_malloc heap;
+};
+
+enum { RCORE_UNKNOWN_CHUNK = 192 };
+
+/* Returns 0 if malloc() did not return `address`. */
+uint64_t rcore_chunk_size(const struct rcore_chunk_sizes *sizes, struct rcore_memory *memory,
+			  uint64_t address);
+
+/* Returns chunk `index`, which is below heap->chunk_count and in `region`. */
 void rcore_malloc_chunk(const struct rcore_malloc *heap,
 			const struct rcore_chunk_region *region, size_t index,
 			struct rcore_chunk *ret);

@@ -6,7 +6,9 @@
 
 #include "base/grow.h"
 
-/* After so many absent pages in a row, the rest is taken to be absent. */
+/*
+ * If this many pages in a row are absent, assumes that the rest is absent, too.
+ */
 enum { BLOCK = 16384, PAGE = 4096, ABSENT_LIMIT = 4096 };
 
 struct rcore_error *rcore_chunk_owners_init(struct rcore_memory *memory,
@@ -36,7 +38,7 @@ void rcore_chunk_owners_deinit(struct rcore_chunk_owners *owners)
 	memset(owners, 0, sizeof(*owners));
 }
 
-/* Returns false if it is in no chunk, or in one that has an owner. */
+/* Returns false if the address is in no chunk, or in one that has an owner. */
 static bool set(struct rcore_chunk_owners *owners, uint64_t address, bool inside,
 		uint32_t owner, struct rcore_chunk *chunk)
 {
@@ -50,7 +52,7 @@ static bool set(struct rcore_chunk_owners *owners, uint64_t address, bool inside
 
 static void note(struct rcore_chunk_owners *owners, const struct rcore_chunk *chunk)
 {
-	if (owners->is_text)
+	if (owners->is_last)
 		return;
 	if (chunk->bytes < RCORE_LARGE_CHUNK)
 		owners->found[owners->small++] = chunk->address;
@@ -82,7 +84,10 @@ void rcore_chunk_owners_give_range(struct rcore_chunk_owners *owners, uint64_t s
 	start = (start + 7) & ~UINT64_C(7);
 	for (; start < end && end - start >= sizeof(*words) && absent < ABSENT_LIMIT;
 	     start += size) {
-		/* Ends at a page: one that is absent hides no other one. */
+		/*
+		 * Ends each read at a page, so that an absent page does not
+		 * hide another one.
+		 */
 		size = BLOCK - start % PAGE;
 		if (size > end - start)
 			size = (end - start) & ~UINT64_C(7);
@@ -102,12 +107,12 @@ void rcore_chunk_owners_give_range(struct rcore_chunk_owners *owners, uint64_t s
 	}
 }
 
-void rcore_chunk_owners_give_text(struct rcore_chunk_owners *owners, uint64_t start,
+void rcore_chunk_owners_give_last(struct rcore_chunk_owners *owners, uint64_t start,
 				  uint64_t end, uint32_t owner)
 {
-	owners->is_text = true;
+	owners->is_last = true;
 	rcore_chunk_owners_give_range(owners, start, end, owner);
-	owners->is_text = false;
+	owners->is_last = false;
 }
 
 static void follow(struct rcore_chunk_owners *owners, uint64_t address)
@@ -124,7 +129,7 @@ void rcore_chunk_owners_follow(struct rcore_chunk_owners *owners)
 	do {
 		while (owners->followed_small < owners->small)
 			follow(owners, owners->found[owners->followed_small++]);
-		/* Only those that were found before any of them is followed. */
+		/* Follows only the chunks that had owners before this call. */
 		large = owners->large;
 		while (owners->followed_large < large)
 			follow(owners, owners->found[owners->heap->chunk_count -

@@ -2,7 +2,7 @@
 #ifndef RCORE_MALLOC_PTMALLOC_H
 #define RCORE_MALLOC_PTMALLOC_H
 
-#include "malloc/malloc.h"
+#include "malloc/chunks.h"
 
 /*
  * glibc's allocator (malloc/malloc.c and arena.c of its sources), as of 2.26 to
@@ -10,36 +10,36 @@
  *
  * A chunk is
  *
- *	prev_size	of the chunk before it, if that is free
- *	size		a multiple of 16; bit 0: the chunk before it is in use,
- *			bit 1: it has a mapping of its own, bit 2: it is not in
- *			the main arena
- *	memory ...	what malloc() returns; up to and with the next chunk's
- *			prev_size
+ * 	prev_size	of the chunk before it, if that is free
+ * 	size		a multiple of 16; bit 0: the chunk before it is in use,
+ * 			bit 1: it has a mapping of its own, bit 2: it is not in
+ * 			the main arena
+ * 	memory ...	what malloc() returns; up to and with the next chunk's
+ * 			prev_size
  *
  * and the next one follows. So a heap can be walked from its first chunk to its
- * last one, `top`. If a chunk is free, the next one says so; but chunks in
- * fastbins and in caches of threads count as used there, and must be looked up
- * in these lists.
+ * last one, `top`. Whether a chunk is free is a bit of the next one. But chunks
+ * in fastbins and in threads' caches count as used there, so these lists must
+ * be searched.
  *
  * An arena (struct malloc_state) has, with B as the address of its bins:
  *
- *	mutex, flags, in most releases fastbins
- *	B - 16		top
- *	B - 8		last_remainder
- *	B		127 bins of two words: a ring of free chunks. An empty
- *			one points to itself: to its address - 16
- *	B + 2032	a map of the bins, 16 bytes
- *	B + 2048	next: a ring of all arenas
- *	B + 2056	next_free, attached_threads
- *	B + 2072	system_mem, max_system_mem
+ * 	mutex, flags, in most releases fastbins
+ * 	B - 16		top
+ * 	B - 8		last_remainder
+ * 	B		127 bins of two words: a ring of free chunks. An empty
+ * 			one points to itself: to its address - 16
+ * 	B + 2032	a map of the bins, 16 bytes
+ * 	B + 2048	next: a ring of all arenas
+ * 	B + 2056	next_free, attached_threads
+ * 	B + 2072	system_mem, max_system_mem
  *
  * The many words that point to themselves show where the main arena is in
  * libc's data. `next` shows how much there is before B.
  */
 enum {
 	RCORE_PT_BINS = 127,
-	RCORE_PT_TOP = -16, /* all from B on */
+	RCORE_PT_TOP = -16, /* everything from B on */
 	RCORE_PT_NEXT = 2048,
 	RCORE_PT_SYSTEM = 2072,
 	RCORE_PT_END = 2088,
@@ -72,12 +72,13 @@ struct rcore_pt_arenas {
 
 /*
  * Finds the arenas. Returns an empty list if there is no main arena in the
- * data; has_all is false if the ring of arenas cannot be followed to its end.
+ * data; has_all is false if the ring of arenas cannot be followed back to the
+ * main one.
  */
 struct rcore_error *rcore_pt_find_arenas(const struct rcore_malloc_source *source,
 					 struct rcore_pt_arenas *ret, bool *has_all);
 
-/* Whether an arena has fastbins: those before 2.43. */
+/* Whether an arena has fastbins, which glibc 2.43 removed. */
 static inline bool rcore_pt_has_fastbins(const struct rcore_pt_arenas *arenas)
 {
 	return arenas->before >= -(RCORE_PT_FASTBINS);
@@ -96,7 +97,7 @@ struct rcore_error *rcore_pt_walk(const struct rcore_malloc_source *source,
 				  const struct rcore_pt_arena *arena,
 				  struct rcore_malloc *heap);
 
-/* Adds the chunks that have mappings of their own; `heap` is sorted. */
+/* Adds the chunks that have their own mappings; `heap` is sorted. */
 struct rcore_error *rcore_pt_find_mmapped(const struct rcore_malloc_source *source,
 					  struct rcore_malloc *heap);
 
@@ -107,17 +108,5 @@ struct rcore_error *rcore_pt_find_mmapped(const struct rcore_malloc_source *sour
 void rcore_pt_mark_fast(const struct rcore_malloc_source *source,
 			const struct rcore_pt_arenas *arenas, struct rcore_malloc *heap);
 void rcore_pt_mark_cached(const struct rcore_malloc_source *source, struct rcore_malloc *heap);
-
-/* Sets heap->problem if it is empty. */
-void rcore_malloc_problem(struct rcore_malloc *heap, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/*
- * Appends a region, and chunks to the last region. Return false if memory is
- * short.
- */
-bool rcore_malloc_add_region(struct rcore_malloc *heap, uint64_t start, uint64_t end,
-			     enum rcore_chunk_region_kind kind);
-bool rcore_malloc_add_chunk(struct rcore_malloc *heap, uint64_t chunk);
 
 #endif

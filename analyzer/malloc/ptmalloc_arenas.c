@@ -5,7 +5,7 @@
 #include "base/grow.h"
 #include "malloc/ptmalloc.h"
 
-/* The data of glibc 2.31 to 2.43 has some 50 KB. */
+/* The writable data of glibc 2.31 to 2.43 has about 50 KB. */
 enum { DATA_LIMIT = 4 << 20 };
 
 /* glibc makes at most eight arenas for each processor. */
@@ -20,7 +20,7 @@ static uint64_t word_at(const uint8_t *bytes)
 	return word;
 }
 
-/* A bin, or the first or last free chunk in it, points back to it. */
+/* Whether the first and the last free chunk of a bin point back to it. */
 static bool is_linked(struct rcore_memory *memory, uint64_t bin, uint64_t forward,
 		      uint64_t back)
 {
@@ -32,9 +32,10 @@ static bool is_linked(struct rcore_memory *memory, uint64_t bin, uint64_t forwar
 enum { MOST_WRONG = 4 };
 
 /*
- * Returns how many bins of an arena are wrong if they are at `address`, from
- * where on `bytes` are; more than MOST_WRONG: it is none. A few bins may be
- * wrong: the process may have died because of them, or within malloc().
+ * Returns how many bins are wrong if the bins of an arena, of which `bytes` is
+ * a copy, are at `address`. If more than MOST_WRONG are, this is not an arena.
+ * A few may be wrong, because the process may have died of a corrupt heap or
+ * within malloc().
  */
 static unsigned count_wrong(struct rcore_memory *memory, uint64_t address, const uint8_t *bytes)
 {
@@ -58,16 +59,10 @@ static unsigned count_wrong(struct rcore_memory *memory, uint64_t address, const
 static void find_in(struct rcore_memory *memory, const struct rcore_malloc_range *range,
 		    uint8_t *bytes, uint64_t *ret)
 {
-	enum { PAGE = 4096 };
 	size_t size = range->end - range->start;
-	/* What the core lacks stays zero, and is no bin. */
-	for (size_t at = 0; at < size; at += PAGE - (range->start + at) % PAGE) {
-		size_t rest = PAGE - (range->start + at) % PAGE;
-		if (rcore_read(memory, range->start + at, bytes + at,
-			       rest < size - at ? rest : size - at))
-			memset(bytes + at, 0, rest < size - at ? rest : size - at);
-	}
-	/* Next to the right place, most bins seem right, too. */
+	/* Parts that the core lacks are read as zeroes, which are not bins. */
+	rcore_malloc_copy(memory, range->start, range->end, bytes);
+	/* Near the right address, most bins seem right, too. */
 	unsigned least = MOST_WRONG + 1;
 	for (size_t at = -range->start % 8; at + RCORE_PT_END <= size && least; at += 8) {
 		unsigned wrong = count_wrong(memory, range->start + at, bytes + at);
@@ -116,7 +111,8 @@ static bool read_arena(struct rcore_memory *memory, uint64_t bins, struct rcore_
 
 /*
  * Follows the ring from the main arena, which starts `before` bytes before its
- * bins. Returns how many arenas there are; 0: it does not come back.
+ * bins. Returns the number of arenas, or 0 if the ring does not lead back to
+ * the main one.
  */
 static size_t follow(struct rcore_memory *memory, uint64_t bins, uint64_t before)
 {
@@ -151,7 +147,7 @@ static struct rcore_error *add_arenas(struct rcore_memory *memory, uint64_t bins
 struct rcore_error *rcore_pt_find_arenas(const struct rcore_malloc_source *source,
 					 struct rcore_pt_arenas *ret, bool *has_all)
 {
-	/* The oldest layout, if the ring is broken. */
+	/* If the ring is broken, assumes the oldest layout. */
 	enum { USUALLY_BEFORE = 112 };
 	uint64_t bins;
 	size_t count = 0;

@@ -6,8 +6,8 @@
 
 /*
  * From glibc 2.32 on, a link of these lists is stored as its value ^ (its own
- * address >> 12). Both readings of a word are tried: only one of them is a
- * chunk or the end.
+ * address >> 12). rcore tries both readings of a word, because only one of them
+ * is a chunk or the end of the list.
  */
 static bool follow(const struct rcore_malloc *heap, uint64_t at, uint64_t word,
 		   uint64_t to_memory, struct rcore_chunk *ret)
@@ -21,7 +21,7 @@ static bool follow(const struct rcore_malloc *heap, uint64_t at, uint64_t word,
 
 /*
  * Marks the chunks of a list from `chunk` on. A marked chunk is no longer in
- * use, so a list that runs into itself ends.
+ * use, so a cyclic list ends.
  */
 static void mark_list(struct rcore_memory *memory, struct rcore_malloc *heap,
 		      struct rcore_chunk chunk, uint64_t to_memory,
@@ -35,7 +35,7 @@ static void mark_list(struct rcore_memory *memory, struct rcore_malloc *heap,
 	} while (follow(heap, chunk.address, next, to_memory, &chunk));
 }
 
-/* Links of fastbins point to chunks; the first one is not protected. */
+/* Links of fastbins point to chunks, and the first link is stored as it is. */
 void rcore_pt_mark_fast(const struct rcore_malloc_source *source,
 			const struct rcore_pt_arenas *arenas, struct rcore_malloc *heap)
 {
@@ -53,9 +53,9 @@ void rcore_pt_mark_fast(const struct rcore_malloc_source *source,
 
 /*
  * A thread's cache (struct tcache_perthread_struct) is a chunk of malloc()
- * itself: a counter for each size, then a list for each size. Its pointer is a
- * thread-local variable without a symbol, so it is recognized by its size and
- * by what its lists begin with: chunks of just the list's size.
+ * itself: a counter for each size, then a list for each size. The pointer to it
+ * is a thread-local variable without a symbol. So it is recognized by its size,
+ * and because each of its lists begins with a chunk of the list's size.
  */
 static const struct shape {
 	uint32_t bytes; /* of its chunk */
@@ -84,7 +84,9 @@ static bool fits(const struct rcore_chunk *chunk, unsigned bin)
 		       : chunk->bytes >= RCORE_CHUNK_MIN + SMALL_BINS * RCORE_CHUNK_ALIGN;
 }
 
-/* Marks all chunks of a cache, or none if it is not one. */
+/*
+ * Marks all chunks of a thread's cache, or none if this chunk is not a cache.
+ */
 static void mark_cache(struct rcore_memory *memory, struct rcore_malloc *heap,
 		       const struct shape *shape, uint64_t address)
 {

@@ -4,11 +4,11 @@
 #include "malloc/ptmalloc.h"
 
 /*
- * No list leads to a large chunk that malloc() has mapped by itself. But it is
- * recognized: prev_size is the distance to the start of its mapping, both add
- * up to whole pages, and what malloc() returned is the start of a page or a
- * power of two after it. From glibc 2.43 on, the size excludes 16 bytes at the
- * end, and bit 0 of prev_size says that its pages are huge.
+ * No list leads to a large chunk that has its own mapping. Its header shows it:
+ * prev_size is the distance to the start of the mapping, prev_size and size add
+ * up to whole pages, and malloc() returned an address at the start of a page or
+ * a power of two after it. From glibc 2.43 on, the size excludes 16 bytes at
+ * the end, and bit 0 of prev_size is set if its pages are huge.
  */
 
 enum { PAGE = 4096, HUGE = 1 };
@@ -54,11 +54,11 @@ static bool find_in_page(struct rcore_memory *memory, uint64_t page, uint64_t lo
 }
 
 /*
- * memalign() maps more than it needs and moves the chunk's header to where
- * its memory is aligned (_int_memalign of malloc.c); the header that it wrote
- * first stays at the start of the mapping. Replaces that one by the other, if
- * there is one: its memory is at the first or second multiple of a power of
- * two.
+ * memalign() maps more than it needs and moves the chunk's header to the
+ * aligned address (_int_memalign of malloc.c). The header that it wrote first
+ * stays at the start of the mapping. If a second header exists, replaces the
+ * first with it; its memory starts at the first or second multiple of a power
+ * of two.
  */
 static void find_aligned(struct rcore_memory *memory, uint64_t limit, struct block *block)
 {
@@ -80,8 +80,9 @@ static void find_aligned(struct rcore_memory *memory, uint64_t limit, struct blo
 }
 
 /*
- * Returns the end of what else is at a page, or 0: a heap that was found
- * already, one of the first `regions`, which are sorted, or a mapped file.
+ * Returns the end of what else is at a page, or 0 if nothing is: a mapped file,
+ * or a heap that was found already, which is one of the first `regions`, sorted
+ * by address.
  */
 static uint64_t end_of_other(const struct rcore_malloc_source *source,
 			     const struct rcore_malloc *heap, size_t regions, uint64_t page)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "malloc/ptmalloc.h"
 
-/* What offsets of 16 bytes in 32 bits can reach. */
+/* The largest distance that 32 bits can count in units of 16 bytes. */
 #define REGION_LIMIT (UINT64_C(1) << 36)
 
 /* A walk along the chunks of one heap. */
@@ -15,7 +15,7 @@ struct walk {
 	uint64_t copy[4096 / 8];
 };
 
-/* Chunks are read by the page: most are smaller. */
+/* Reads a page at a time, because most chunks are smaller. */
 static bool read_size(struct walk *walk, uint64_t chunk, uint64_t *size, unsigned *flags)
 {
 	uint64_t at = chunk + 8;
@@ -39,7 +39,7 @@ static bool is_valid(uint64_t size, unsigned flags, uint64_t rest)
 	       !(flags & RCORE_CHUNK_MMAPPED);
 }
 
-/* Ends the region at `chunk`, which may not be one. */
+/* Ends the region at `chunk`, which may not be a valid chunk. */
 static void end_at(struct walk *walk, uint64_t chunk)
 {
 	walk->heap->regions[walk->heap->region_count - 1].end = chunk;
@@ -51,7 +51,7 @@ static void set_last(struct rcore_malloc *heap, enum rcore_chunk_state state)
 }
 
 /*
- * When glibc cannot extend a heap, it ends it with chunks of 16 bytes, which
+ * If glibc cannot extend a heap, it puts chunks of 16 bytes at its end, which
  * are too small to be used (sysmalloc()).
  */
 static bool is_fence(uint64_t size)
@@ -120,9 +120,9 @@ static struct rcore_error *walk_main(struct walk *walk, const struct rcore_pt_ar
 
 /*
  * Another arena has heaps, aligned to RCORE_PT_HEAP_SIZE, that begin with a
- * struct _heap_info: arena, previous heap, size. The arena itself follows that
- * of the first one, so it shows the size of this struct, and top is in the last
- * one.
+ * struct _heap_info: arena, previous heap, size. The arena itself follows the
+ * struct of the first heap, so its address shows the struct's size. `top` is in
+ * the last heap.
  */
 static struct rcore_error *walk_arena(struct walk *walk, const struct rcore_pt_arenas *arenas,
 				      const struct rcore_pt_arena *arena)

@@ -124,7 +124,7 @@ struct rcore_pool {
 	uint64_t object;      /* VALUE */
 	uint64_t size;        /* 0: unknown */
 	uint64_t used;        /* how many connections are in use */
-	/* Fibers: who has the connections, as far as it is known. */
+	/* Fibers that have the connections, if they are known. */
 	int *holders;
 	size_t holder_count;
 	int *waiters; /* fibers */

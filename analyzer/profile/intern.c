@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "base/grow.h"
+#include "base/hot.h"
 
 /* What an index needs to know about its set. */
 struct kind {
@@ -64,7 +65,8 @@ static bool same_record(const void *opaque, uint32_t number, const void *bytes, 
 
 static const struct kind records = {hash_record, same_record};
 
-bool rcore_record_set_add(struct rcore_record_set *set, const void *record, uint32_t *ret)
+RCORE_HOT bool rcore_record_set_add(struct rcore_record_set *set, const void *record,
+				    uint32_t *ret)
 {
 	size_t size = set->record_size;
 	if (set->count >= UINT32_MAX - 1 || !reserve(&set->index, &records, set, set->count))

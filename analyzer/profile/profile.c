@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/hot.h"
 
 static void init(struct rcore_profile *profile)
 {
@@ -135,13 +136,15 @@ uint32_t rcore_profile_function(struct rcore_profile *profile,
 	return add_record(profile, &profile->functions, function);
 }
 
-uint32_t rcore_profile_frame(struct rcore_profile *profile, uint32_t function, uint32_t line)
+RCORE_HOT uint32_t rcore_profile_frame(struct rcore_profile *profile, uint32_t function,
+				       uint32_t line)
 {
 	const struct rcore_profile_frame frame = {function, line};
 	return add_record(profile, &profile->frames, &frame);
 }
 
-uint32_t rcore_profile_node(struct rcore_profile *profile, uint32_t parent, uint32_t frame)
+RCORE_HOT uint32_t rcore_profile_node(struct rcore_profile *profile, uint32_t parent,
+				      uint32_t frame)
 {
 	const struct rcore_profile_node node = {parent, frame};
 	return add_record(profile, &profile->nodes, &node);
@@ -216,8 +219,8 @@ uint32_t rcore_profile_labels(struct rcore_profile *profile,
 	return add_bytes(profile, &profile->labels, sorted, kept * sizeof(*sorted));
 }
 
-void rcore_profile_sample(struct rcore_profile *profile,
-			  const struct rcore_profile_sample *sample)
+RCORE_HOT void rcore_profile_sample(struct rcore_profile *profile,
+				    const struct rcore_profile_sample *sample)
 {
 	struct rcore_profile_sample *added_sample = rcore_push(&profile->samples);
 	if (added_sample)

@@ -293,56 +293,6 @@ static struct rcore_amounts *amounts_of(struct rcore_totals *totals, enum rcore_
 	return &grown[number];
 }
 
-/* Returns the slot of `number`; NULL if memory is short. */
-static uint32_t *last_of(struct rcore_timeline_last *last, uint32_t number)
-{
-	size_t wanted = (size_t)number + number / 2 + 1;
-	if (number < last->capacity)
-		return &last->items[number];
-	uint32_t *grown = reallocarray(last->items, wanted, sizeof(*grown));
-	if (!grown)
-		return NULL;
-	memset(grown + last->capacity, 0, (wanted - last->capacity) * sizeof(*grown));
-	last->items = grown;
-	last->capacity = wanted;
-	return &grown[number];
-}
-
-/*
- * Keeps a sample for the timeline. If the one before it of the same thread or
- * parked fiber has the same key, that becomes longer instead; once memory is
- * full, the last one with the same key. `whole` is the key with all its parts.
- * Returns false if memory is short.
- */
-static bool keep(struct rcore_totals *totals, enum rcore_side side, uint32_t key,
-		 const struct rcore_total_key *whole, const struct rcore_profile_sample *sample)
-{
-	struct rcore_timeline *timeline = &totals->timelines[side];
-	if (!totals->options.keeps_times)
-		return true;
-	bool is_parked = rcore_profile_state_at(totals->profile, whole->state)->kind ==
-			 RCORE_SAMPLE_PARKED;
-	uint32_t *before = is_parked ? last_of(&timeline->by_parked_fiber, whole->fiber)
-				     : last_of(&timeline->by_thread, whole->thread);
-	uint32_t *alike = totals->is_full ? last_of(&timeline->by_key, key) : before;
-	if (!before || !alike)
-		return false;
-	uint32_t last = *before && timeline->items[*before - 1].key == key ? *before : 0;
-	if (totals->is_full && !last)
-		last = *alike;
-	if (!last) {
-		struct rcore_timed *timed = rcore_push(timeline);
-		if (!timed)
-			return false;
-		*timed = (struct rcore_timed){.time = sample->time, .key = key};
-		last = (uint32_t)timeline->count;
-	}
-	timeline->items[last - 1].wall += sample->wall;
-	timeline->items[last - 1].cpu += sample->cpu;
-	*before = *alike = last;
-	return true;
-}
-
 /*
  * A sample represents the time around it, and one that was added up begins with
  * the first of its samples: half of what one of them represents before `time`.
@@ -383,9 +333,12 @@ static void add_sample(struct rcore_totals *totals, const struct rcore_profile *
 		.labels = options->keeps_labels ? whole.labels : 0,
 	};
 	uint32_t number;
+	if (options->by == RCORE_BY_LABEL && !totals->has_label)
+		totals->has_label = rcore_labels_match(totals->profile, whole.labels,
+						       &options->by_label, 1);
 	bool has_room = rcore_record_set_add(&totals->keys, &key, &number);
 	struct rcore_amounts *amounts = has_room ? amounts_of(totals, side, number) : NULL;
-	if (!amounts || !keep(totals, side, number, &whole, sample)) {
+	if (!amounts || !rcore_totals_keep_time(totals, side, number, &whole, sample)) {
 		totals->profile->no_memory = true;
 		return;
 	}
@@ -429,40 +382,4 @@ struct rcore_error *rcore_totals_add(struct rcore_totals *totals,
 void rcore_totals_name_processes(struct rcore_totals *totals)
 {
 	rcore_group_name_processes(totals->profile, &totals->merge->groups);
-}
-
-static uint64_t scaled(uint64_t value, double factor)
-{
-	return (uint64_t)((double)value * factor + 0.5);
-}
-
-static void scale(struct rcore_amounts *amounts, double factor)
-{
-	amounts->wall = scaled(amounts->wall, factor);
-	amounts->cpu = scaled(amounts->cpu, factor);
-	amounts->count = scaled(amounts->count, factor);
-}
-
-void rcore_totals_scale(struct rcore_totals *totals)
-{
-	const uint64_t *durations = totals->durations;
-	if (!durations[RCORE_SIDE_OLD] || !durations[RCORE_SIDE_NEW])
-		return;
-	double factor = (double)durations[RCORE_SIDE_NEW] / (double)durations[RCORE_SIDE_OLD];
-	struct rcore_amounts *sum = &totals->sums[RCORE_SIDE_OLD];
-	*sum = (struct rcore_amounts){0};
-	for (size_t i = 0; i < totals->capacities[RCORE_SIDE_OLD]; i++) {
-		struct rcore_amounts *old = &totals->amounts[RCORE_SIDE_OLD][i];
-		scale(old, factor);
-		sum->wall += old->wall;
-		sum->cpu += old->cpu;
-		sum->count += old->count;
-	}
-	struct rcore_timeline *timeline = &totals->timelines[RCORE_SIDE_OLD];
-	for (size_t i = 0; i < timeline->count; i++) {
-		struct rcore_timed *timed = &timeline->items[i];
-		timed->time = scaled(timed->time, factor);
-		timed->wall = scaled(timed->wall, factor);
-		timed->cpu = scaled(timed->cpu, factor);
-	}
 }

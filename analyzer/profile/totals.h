@@ -91,6 +91,7 @@ struct rcore_totals {
 	uint64_t durations[RCORE_SIDES];
 	struct rcore_amounts sums[RCORE_SIDES];
 	uint64_t filtered; /* samples that did not meet `where` */
+	bool has_label;    /* a sample had the key `by_label` */
 	/*
 	 * There were more different stacks, fibers and labels than fit in
 	 * memory. Further samples were added up without these.
@@ -122,8 +123,17 @@ struct rcore_error *rcore_totals_add(struct rcore_totals *totals,
 void rcore_totals_name_processes(struct rcore_totals *totals);
 
 /*
- * Scales the old side to the duration of the new one, so that the two can be
- * compared.
+ * totals_times.c: keeps a sample for the timeline. If the one before it of the
+ * same thread or parked fiber has the same key, that becomes longer instead;
+ * once memory is full, the last one with the same key. `whole` is the key with
+ * all its parts. Returns false if memory is short.
+ */
+bool rcore_totals_keep_time(struct rcore_totals *totals, enum rcore_side side, uint32_t key,
+			    const struct rcore_total_key *whole,
+			    const struct rcore_profile_sample *sample);
+/*
+ * totals_times.c: scales the old side to the duration of the new one, so that
+ * the two can be compared.
  */
 void rcore_totals_scale(struct rcore_totals *totals);
 

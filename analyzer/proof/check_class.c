@@ -135,7 +135,7 @@ CHECK(classext_pointer)
 	return rcore_check_pointer_or_null(s, ext_of(s, base), field);
 }
 
-/* rcore_shapes_prove() checks the tree of shapes when it looks for it. */
+/* shape.c checks the tree of shapes when it looks for it. */
 CHECK(shape_tree)
 {
 	struct rcore_shape shape;

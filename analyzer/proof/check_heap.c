@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The object heap: its pages, and the state of the collector. */
 #include "proof/check.h"
-#include "ruby/object/heap.h"
+#include "ruby/heap/heap.h"
 
 static bool stop(void *context, uint64_t value, const void *copy, size_t size)
 {

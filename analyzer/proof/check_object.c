@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "proof/check.h"
+#include "ruby/object/embedded.h"
 #include "ruby/object/generic_ivar.h"
 #include "ruby/object/ivar.h"
 
@@ -89,15 +90,6 @@ CHECK(struct_embedded)
 					     : RCORE_FAILS;
 }
 
-static bool in_slot(const struct rcore_samples *s, uint64_t object)
-{
-	const struct rcore_layout *layout = layout_of(s);
-	uint64_t flags = flags_of(s, object);
-	return layout->constant.robject_heap != RCORE_NO_CONSTANT
-		       ? !(flags & (uint64_t)layout->constant.robject_heap)
-		       : flags & (uint64_t)layout->constant.robject_embed;
-}
-
 /* The instance variables have names, and contain VALUEs. */
 CHECK(object_values)
 {
@@ -127,12 +119,16 @@ CHECK(generic_values)
 
 CHECK(object_embedded)
 {
-	return in_slot(s, base) ? rcore_check_object_values(s, base, field) : RCORE_SILENT;
+	return rcore_is_embedded(layout_of(s), flags_of(s, base))
+		       ? rcore_check_object_values(s, base, field)
+		       : RCORE_SILENT;
 }
 
 CHECK(object_heap)
 {
-	return in_slot(s, base) ? RCORE_SILENT : rcore_check_object_values(s, base, field);
+	return rcore_is_embedded(layout_of(s), flags_of(s, base))
+		       ? RCORE_SILENT
+		       : rcore_check_object_values(s, base, field);
 }
 
 CHECK(data_typed_flag)

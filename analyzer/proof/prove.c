@@ -7,7 +7,7 @@
 #include "base/count.h"
 #include "proof/check.h"
 #include "proof/fiber_state.h"
-#include "ruby/object/heap.h"
+#include "ruby/heap/heap.h"
 #include "ruby/symbol/id.h"
 #include "ruby/iseq/iseq.h"
 #include "vm/find/find.h"

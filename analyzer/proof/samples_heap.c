@@ -4,7 +4,7 @@
 
 #include "base/count.h"
 #include "ruby/object/data.h"
-#include "ruby/object/heap.h"
+#include "ruby/heap/heap.h"
 #include "vm/find/list.h"
 #include "vm/find/running.h"
 #include "proof/samples.h"

@@ -20,12 +20,14 @@ enum {
 	ENOUGH = 32,
 	LONGEST = 4096,
 	FILTER_BITS = 16,
+	/* each has more than twice the items of the next one */
+	MOST_LEVELS = 64,
 };
 
 struct secret {
 	size_t size;
 	char *bytes;
-	/* the longest other one that it begins with */
+	/* the longest other one of its level that it begins with */
 	const struct secret *start;
 	bool is_lost;
 	UT_hash_handle hh; /* by all bytes */
@@ -33,9 +35,15 @@ struct secret {
 
 struct rcore_known_secrets {
 	struct secret *wholes;
-	/* Those of ANYWHERE bytes and more; the first are sorted. */
+	/*
+	 * Those of ANYWHERE bytes and more, in levels. Each level is sorted,
+	 * and begins where the one before it ends; those after the last level
+	 * are new. A secret moves to another level a few times, however many
+	 * there are.
+	 */
 	struct secret **items;
 	size_t count, capacity, sorted_count;
+	size_t levels[MOST_LEVELS], level_count; /* where each begins */
 	/* Of the first four bytes of each secret. */
 	uint8_t filter[1 << (FILTER_BITS - 3)];
 };
@@ -212,13 +220,19 @@ static int by_bytes(const void *left, const void *right)
 	return compare(*a, (*b)->bytes, (*b)->size);
 }
 
-/* Returns how many sorted secrets stand before a text or are equal to it. */
-static size_t rank_of(const struct rcore_known_secrets *known, const char *text, size_t size)
+/* Some secrets in order. */
+struct level {
+	struct secret *const *items;
+	size_t count;
+};
+
+/* Returns how many secrets stand before a text or are equal to it. */
+static size_t rank_of(const struct level *level, const char *text, size_t size)
 {
-	size_t low = 0, high = known->sorted_count;
+	size_t low = 0, high = level->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		if (compare(known->items[middle], text, size) <= 0)
+		if (compare(level->items[middle], text, size) <= 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -226,22 +240,12 @@ static size_t rank_of(const struct rcore_known_secrets *known, const char *text,
 	return low;
 }
 
-/* Moves the first secret after the sorted ones to its place. */
-static void sort_one(struct rcore_known_secrets *known)
-{
-	struct secret **items = known->items, *secret = items[known->sorted_count];
-	size_t rank = rank_of(known, secret->bytes, secret->size);
-	memmove(items + rank + 1, items + rank, (known->sorted_count - rank) * sizeof(*items));
-	items[rank] = secret;
-	known->sorted_count++;
-}
-
 /* A secret that another one begins with stands before it. */
-static void find_starts(struct rcore_known_secrets *known)
+static void find_starts(struct secret **items, size_t count)
 {
 	const struct secret *start = NULL;
-	for (size_t i = 0; i < known->count; i++) {
-		struct secret *secret = known->items[i];
+	for (size_t i = 0; i < count; i++) {
+		struct secret *secret = items[i];
 		while (start && common_of(start, secret->bytes, secret->size) < start->size)
 			start = start->start;
 		secret->start = start;
@@ -249,38 +253,55 @@ static void find_starts(struct rcore_known_secrets *known)
 	}
 }
 
-/* Secrets are learned from a whole process at once, or one by one. */
+/*
+ * Makes the new secrets a level, together with the levels that would not be
+ * more than twice as large. Secrets are learned from a whole process at once,
+ * or one by one from the Strings of a heap.
+ */
 static void sort(struct rcore_known_secrets *known)
 {
-	enum { FEW = 8 };
-	if (known->sorted_count == known->count)
+	size_t from = known->sorted_count;
+	if (from == known->count)
 		return;
-	while (known->count - known->sorted_count <= FEW && known->sorted_count < known->count)
-		sort_one(known);
-	if (known->sorted_count < known->count)
-		qsort(known->items, known->count, sizeof(struct secret *), by_bytes);
+	while (known->level_count &&
+	       from - known->levels[known->level_count - 1] <= 2 * (known->count - from))
+		from = known->levels[--known->level_count];
+	qsort(known->items + from, known->count - from, sizeof(struct secret *), by_bytes);
+	find_starts(known->items + from, known->count - from);
+	known->levels[known->level_count++] = from;
 	known->sorted_count = known->count;
-	find_starts(known);
 }
 
 /*
  * The neighbours of a text have the most bytes in common with it. A secret that
  * the text begins with is the one before it, or a start of that.
  */
-static size_t longest_match(const struct rcore_known_secrets *known, const char *text,
-			    size_t size)
+static size_t longest_of_level(const struct level *level, const char *text, size_t size)
 {
-	size_t longest = 0, rank = rank_of(known, text, size);
-	for (size_t i = rank ? rank - 1 : 0; i <= rank && i < known->count; i++) {
-		size_t common = common_of(known->items[i], text, size);
+	size_t longest = 0, rank = rank_of(level, text, size);
+	for (size_t i = rank ? rank - 1 : 0; i <= rank && i < level->count; i++) {
+		size_t common = common_of(level->items[i], text, size);
 		if (common >= ENOUGH && common > longest)
 			longest = common;
 	}
-	const struct secret *secret = rank ? known->items[rank - 1] : NULL;
+	const struct secret *secret = rank ? level->items[rank - 1] : NULL;
 	size_t common = secret ? common_of(secret, text, size) : 0;
 	while (secret && secret->size > common)
 		secret = secret->start;
 	return secret && secret->size > longest ? secret->size : longest;
+}
+
+static size_t longest_match(const struct rcore_known_secrets *known, const char *text,
+			    size_t size)
+{
+	size_t longest = 0, end = known->sorted_count;
+	for (size_t i = known->level_count; i-- > 0; end = known->levels[i]) {
+		const struct level level = {known->items + known->levels[i],
+					    end - known->levels[i]};
+		size_t found = longest_of_level(&level, text, size);
+		longest = found > longest ? found : longest;
+	}
+	return longest;
 }
 
 void rcore_known_secrets_find(struct rcore_known_secrets *known, const char *text, size_t size,

@@ -29,6 +29,7 @@ static const struct credential {
 	{"privatekey", WORD},
 	{"signingkey", WORD},
 	{"masterkey", WORD},
+	{"secretkey", WORD},
 	{"encryptionkey", WORD},
 	{"authorization", WORD},
 	{"auth", WORD},
@@ -57,6 +58,48 @@ static const struct credential {
 	{"mnemonic", WORD},
 	{"securityanswer", WORD},
 	{"email", WORD},
+	{"pw", WORD},
+	{"dbpass", WORD},
+	{"dbpwd", WORD},
+	{"userpass", WORD},
+	{"userpwd", WORD},
+	{"rootpass", WORD},
+	{"storepass", WORD},
+	{"keypass", WORD},
+	{"sslpass", WORD},
+	{"cred", WORD},
+	{"creds", WORD},
+	{"userinfo", WORD},
+	{"recoverycode", WORD},
+	{"recoverycodes", WORD},
+	{"backupcode", WORD},
+	{"backupcodes", WORD},
+	{"verificationcode", WORD},
+	{"securitycode", WORD},
+	{"accesscode", WORD},
+	{"authcode", WORD},
+	{"cardno", WORD},
+	{"privkey", WORD},
+	{"seedphrase", WORD},
+	{"recoveryphrase", WORD},
+	{"kennwort", WORD},
+	{"senha", WORD},
+	{"contrasena", WORD},
+	{"passwort", WORD},
+	{"clave", WORD},
+	{"wachtwoord", WORD},
+	{"heslo", WORD},
+	{"haslo", WORD},
+	{"jelszo", WORD},
+	{"lozinka", WORD},
+	{"salasana", WORD},
+	{"losenord", WORD},
+	{"adgangskode", WORD},
+	{"motdepasse", WORD},
+	{"depasse", WORD},
+	{"psk", WORD},
+	{"requirepass", WORD},
+	{"masterauth", WORD},
 };
 
 /*
@@ -165,6 +208,20 @@ bool rcore_secret_is_key(const char *name, size_t size)
 		at = end;
 	}
 	return found;
+}
+
+bool rcore_secret_is_pair(const char *first, size_t first_size, const char *second,
+			  size_t second_size)
+{
+	/* "p in: 3" is not a PIN. */
+	enum { SHORTEST = 2 };
+	char two[2 * LONGEST_NAME];
+	if (first_size < SHORTEST || second_size < SHORTEST || first_size > LONGEST_NAME ||
+	    second_size > LONGEST_NAME)
+		return false;
+	memcpy(two, first, first_size);
+	memcpy(two + first_size, second, second_size);
+	return is_credential(two, first_size + second_size, true);
 }
 
 bool rcore_secret_is_header(const char *name, size_t size)

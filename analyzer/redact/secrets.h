@@ -40,6 +40,9 @@ void rcore_spans_settle(struct rcore_spans *spans);
  */
 void rcore_secret_tokens(const char *text, size_t size, struct rcore_spans *ret);
 
+/* Of these, the literals that are passwords in SQL. */
+void rcore_secret_sql(const char *text, size_t size, struct rcore_spans *ret);
+
 /*
  * Finds these, and what occurs only in text: e-mail addresses, users of URLs,
  * card numbers, random characters.
@@ -48,6 +51,10 @@ void rcore_secret_patterns(const char *text, size_t size, struct rcore_spans *re
 
 /* Whether it names a credential: "db_password", "apiKey", "--token". */
 bool rcore_secret_is_key(const char *name, size_t size);
+
+/* Whether two words together name one: "pass phrase", "master.key". */
+bool rcore_secret_is_pair(const char *first, size_t first_size, const char *second,
+			  size_t second_size);
 
 /* Whether it names an HTTP header whose value takes the rest of its line. */
 bool rcore_secret_is_header(const char *name, size_t size);

@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "malloc/malloc.h"
-#include "model/census.h"
-#include "model/heap_line.h"
-#include "model/heap_object.h"
+#include "model/heap/census.h"
+#include "model/heap/heap_line.h"
+#include "model/heap/heap_object.h"
 #include "model/report_options.h"
 
 /* What `rcore heap` prints. All pointers are the caller's. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "model/heap_diff.h"
+#include "model/heap/heap_diff.h"
 #include "model/report_options.h"
 
 /* Write what grew: `rcore heap diff`. Error: OS. */

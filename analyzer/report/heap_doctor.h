@@ -3,7 +3,7 @@
 #define RCORE_REPORT_HEAP_DOCTOR_H
 
 #include "base/error.h"
-#include "model/heap_doctor.h"
+#include "model/heap/heap_doctor.h"
 #include "report/report.h"
 
 /* Write `rcore heap doctor`. Errors: OS, NO_MEMORY. */

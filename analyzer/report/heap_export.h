@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "heap/trails.h"
 #include "heap/walk.h"
-#include "model/heap_export.h"
+#include "model/heap/heap_export.h"
 
 /* Write the reachable part of a heap for tools of others. */
 

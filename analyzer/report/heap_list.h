@@ -3,7 +3,7 @@
 #define RCORE_REPORT_HEAP_LIST_H
 
 #include "base/error.h"
-#include "model/heap_list.h"
+#include "model/heap/heap_list.h"
 #include "report/report.h"
 
 /* Write `rcore heap --class`. Errors: OS, NO_MEMORY. */

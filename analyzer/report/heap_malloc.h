@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "malloc/malloc.h"
-#include "model/c_memory.h"
+#include "model/heap/c_memory.h"
 #include "model/report_options.h"
 
 /*

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "model/heap_object.h"
+#include "model/heap/heap_object.h"
 #include "model/report_options.h"
 
 /* Write what `rcore heap refs` and its siblings found. Error: OS. */

@@ -3,7 +3,7 @@
 #define RCORE_REPORT_HEAP_STRINGS_H
 
 #include "base/error.h"
-#include "model/heap_strings.h"
+#include "model/heap/heap_strings.h"
 #include "report/report.h"
 
 /* Write `rcore heap strings`. Errors: OS, NO_MEMORY. */

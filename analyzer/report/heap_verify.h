@@ -3,7 +3,7 @@
 #define RCORE_REPORT_HEAP_VERIFY_H
 
 #include "base/error.h"
-#include "model/heap_verify.h"
+#include "model/heap/heap_verify.h"
 #include "report/report.h"
 
 /* Write `rcore heap verify`. Errors: OS, NO_MEMORY. */

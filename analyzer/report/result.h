@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "model/census.h"
+#include "model/heap/census.h"
 #include "model/snapshot.h"
 #include "report/report.h"
 #include "triage/cluster.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ruby/cache.h"
 
+#include "base/hot.h"
+
 #include <string.h>
 
 /*
@@ -32,7 +34,7 @@ void rcore_cache_deinit(struct rcore_cache *cache)
 	HASH_CLEAR(hh, cache->entries);
 }
 
-void *rcore_cache_get(const struct rcore_cache *cache, uint64_t key, uint64_t second)
+RCORE_HOT void *rcore_cache_get(const struct rcore_cache *cache, uint64_t key, uint64_t second)
 {
 	uint64_t keys[2] = {key, second};
 	struct rcore_cache_entry *entry;

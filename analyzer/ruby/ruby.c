@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ruby/ruby.h"
 
-#include "ruby/object/moved.h"
+#include "ruby/heap/moved.h"
 
 void rcore_ruby_init(struct rcore_ruby *ruby, struct rcore_memory *memory,
 		     const struct rcore_layout *layout, struct rcore_arena *arena)

@@ -4,7 +4,8 @@
 
 /*
  * ruby/ decodes single objects of CRuby's heap: object/ (classes, instance
- * variables, strings, tables), symbol/ (IDs and Symbols), iseq/ (code, lines,
+ * variables, strings, tables), heap/ (pages and slots), symbol/ (IDs and
+ * Symbols), children/ (what an object refers to), iseq/ (code, lines,
  * labels, methods), inspect/ (a value as its inspect prints it). It includes
  * model/, a layout and struct rcore_memory, and never sees an ELF file, so unit
  * tests run it on fake memory. Start here.
@@ -36,7 +37,9 @@ struct rcore_statics {
 	uint64_t shape_tree;
 	/* generic_fields_tbl_, generic_iv_tbl_, generic_iv_tbl. */
 	uint64_t generic_ivars;
-	uint64_t fiber_type;    /* the rb_data_type_t of Fibers */
+	uint64_t fiber_type; /* the rb_data_type_t of Fibers */
+	/* Whether Fibers that were found last have no write barriers. */
+	bool fibers_unprotected;
 	uint64_t encoding_list; /* rb_encoding_list */
 	/* default_internal if it is set, otherwise default_external. */
 	uint64_t default_encoding;
@@ -48,6 +51,7 @@ struct rcore_statics {
 
 struct rcore_core;
 struct rcore_live;
+struct rcore_chunk_sizes;
 
 /*
  * What every decoder of a Ruby object needs: the memory, the layout, and the
@@ -118,6 +122,9 @@ struct rcore_ruby {
 		bool *unchanged, *seen;
 		size_t next; /* after the one that was found last */
 	} * earlier_fibers;
+
+	/* How long chunks of C memory are; NULL: glibc's headers show it. */
+	const struct rcore_chunk_sizes *chunks;
 
 	uint64_t top_self; /* the object "main"; 0: unknown */
 	uint64_t progname; /* the String $0; 0: unknown */

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "sampler/bpf/engine.h"
-#include "sampler/native.h"
+#include "sampler/native/native.h"
 #include "sampler/sampler_private.h"
 #include "sampler/system_calls.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "base/hot.h"
 #include "ruby/get.h"
 #include "ruby/iseq/label.h"
 #include "ruby/iseq/method.h"
@@ -58,7 +59,7 @@ static void free_code(struct rcore_code *code)
 	free(code);
 }
 
-void rcore_codes_begin_tick(struct rcore_codes *codes)
+RCORE_HOT void rcore_codes_begin_tick(struct rcore_codes *codes)
 {
 	while (codes->dropped) {
 		struct rcore_code *code = codes->dropped;
@@ -80,6 +81,7 @@ void rcore_codes_forget_objects(struct rcore_codes *codes)
 	rcore_ruby_deinit(&codes->ruby);
 	rcore_arena_deinit(&codes->arena);
 	codes->arena = (struct rcore_arena){0};
+	codes->forgets++;
 	begin(codes);
 }
 
@@ -99,14 +101,14 @@ void rcore_codes_forget(struct rcore_codes *codes)
 	codes->generation = codes->profile->generation;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t word)
+static RCORE_HOT uint64_t mix(uint64_t hash, uint64_t word)
 {
 	hash = (hash ^ word) * 0x9e3779b97f4a7c15;
 	return hash ^ hash >> 29;
 }
 
-uint64_t rcore_code_environment(const struct rcore_layout *layout,
-				const struct rcore_stack *stack, const uint8_t *frame)
+RCORE_HOT uint64_t rcore_code_environment(const struct rcore_layout *layout,
+					  const struct rcore_stack *stack, const uint8_t *frame)
 {
 	enum { FLAGS = 0, PARENT = 8, METHOD = 16, MAGIC = 0x7fff0000 };
 	uint64_t ep = rcore_code_frame_field(frame, layout, &layout->cfp.ep), hash = 0, flags,
@@ -239,8 +241,8 @@ static struct rcore_code *add(struct rcore_codes *codes, const struct rcore_code
 	return code;
 }
 
-struct rcore_code *rcore_codes_get(const struct rcore_codes *codes, uint64_t iseq,
-				   uint64_t environment)
+RCORE_HOT struct rcore_code *rcore_codes_get(const struct rcore_codes *codes, uint64_t iseq,
+					     uint64_t environment)
 {
 	const struct rcore_code_key key = {iseq, environment};
 	struct rcore_code *code;
@@ -248,8 +250,9 @@ struct rcore_code *rcore_codes_get(const struct rcore_codes *codes, uint64_t ise
 	return code;
 }
 
-void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack, uint64_t cfp,
-		      uint64_t environment, struct rcore_code_frame *ret)
+RCORE_HOT void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack,
+				uint64_t cfp, uint64_t environment,
+				struct rcore_code_frame *ret)
 {
 	const struct rcore_layout *layout = codes->layout;
 	const uint8_t *frame = rcore_stack_frame(stack, cfp);

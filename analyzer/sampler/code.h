@@ -38,6 +38,7 @@ struct rcore_codes {
 	uint64_t drops;
 	uint32_t lost; /* the frame "(a frame that was not read)" */
 	uint64_t looked_up, verified, changed, rounds;
+	uint64_t forgets; /* how often `ruby` was created anew */
 };
 
 void rcore_codes_init(struct rcore_codes *codes, struct rcore_profile *profile,

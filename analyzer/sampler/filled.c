@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "base/hot.h"
 #include "ruby/get.h"
 #include "ruby/iseq/method.h"
 #include "sampler/code_private.h"
@@ -37,7 +38,8 @@ static void find_leaves(const struct rcore_codes *codes, struct rcore_code *code
 }
 
 /* Returns whether the instruction before `pc` is a `leave`. */
-static bool has_left(const struct rcore_codes *codes, struct rcore_code *code, uint64_t pc)
+static RCORE_HOT bool has_left(const struct rcore_codes *codes, struct rcore_code *code,
+			       uint64_t pc)
 {
 	uint64_t offset = pc - code->encoded;
 	if (!code->has_line || pc < code->encoded || !offset || offset % sizeof(uint64_t) ||
@@ -145,11 +147,11 @@ struct pushed {
  *   - vm_call_iseq_setup_normal() leaves the caller's sp at the receiver;
  *     arguments, locals and environment follow.
  *   - vm_call_cfunc_with_frame() does so after it has pushed the frame. A frame
- *     that was popped is in its place, too, if the call that it was of had its
- *     receiver where this one's arguments end.
+ *     that was popped is in its place, too, if the receiver of its call was
+ *     where the arguments of this call end.
  *   - vm_call0_cfunc_with_frame(), which C code calls, leaves the caller's sp
  *     where the environment begins. (If an instruction such as checkmatch calls
- *     Module#===, that cannot be told from a frame that is being pushed.)
+ *     Module#===, this looks the same as a frame that is being pushed.)
  */
 static bool is_in_place(struct rcore_codes *codes, const struct rcore_stack *stack,
 			const struct pushed *pushed)
@@ -190,8 +192,8 @@ static bool is_in_place(struct rcore_codes *codes, const struct rcore_stack *sta
  *     frame before ec->cfp. If it is higher, the new frame's arguments and the
  *     caller's values are where the environment of the old frame was.
  */
-bool rcore_codes_is_filled(struct rcore_codes *codes, const struct rcore_stack *stack,
-			   uint64_t environment)
+RCORE_HOT bool rcore_codes_is_filled(struct rcore_codes *codes, const struct rcore_stack *stack,
+				     uint64_t environment)
 {
 	const struct rcore_layout *layout = codes->layout;
 	size_t step = layout->cfp.size;

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/grow.h"
-#include "session/ruby_processes.h"
+#include "session/live/ruby_processes.h"
 
 static const uint64_t second = 1000000000;
 

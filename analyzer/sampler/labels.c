@@ -2,14 +2,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hot.h"
 #include "sampler/sampler_private.h"
 #include "vm/context.h"
 
 /*
  * The context of a fiber (the gem ruby-profiler) as labels of its samples. The
- * way to its table, by an instance variable of the Fiber, is long: it is gone
- * again now and then. In between the variable and the table are read, and what
- * they hold is only looked at if it has changed.
+ * way to its table, through an instance variable of the Fiber, is long. So the
+ * words along that way are compared only now and then. In between, only the
+ * variable and the table are read, and what they refer to is looked at only if
+ * they have changed.
  */
 
 enum {
@@ -41,8 +43,8 @@ static bool is_chosen(const struct rcore_sampler *sampler, const char *key)
 }
 
 /*
- * As people write it: a String without its quotes, a Symbol without its colon;
- * and without what --redact takes out.
+ * Returns the text as people write it: a String without its quotes, a Symbol
+ * without its colon, and without what --redact removes.
  */
 static uint32_t value_of(struct rcore_sampler *sampler, const char *key, const char *text)
 {
@@ -115,7 +117,8 @@ static void keep_table(struct rcore_context_watch *watch)
 	memcpy(grown, watch->piece.bytes, watch->piece.size);
 }
 
-size_t rcore_sampler_aim_context(struct rcore_context_watch *watch, struct rcore_piece **ret)
+RCORE_HOT size_t rcore_sampler_aim_context(struct rcore_context_watch *watch,
+					   struct rcore_piece **ret)
 {
 	struct rcore_piece *head = &watch->head, *piece = &watch->piece;
 	watch->is_copied =
@@ -130,8 +133,8 @@ size_t rcore_sampler_aim_context(struct rcore_context_watch *watch, struct rcore
 	return piece->size ? 2 : 1;
 }
 
-/* Whether the Fiber has the table that it had, and that has the same pairs. */
-static bool is_same(struct rcore_sampler *sampler, struct rcore_context_watch *watch)
+/* Whether the Fiber still has the same table, with the same pairs. */
+static RCORE_HOT bool is_same(struct rcore_sampler *sampler, struct rcore_context_watch *watch)
 {
 	struct rcore_piece *pieces[RCORE_CONTEXT_PIECES];
 	const struct rcore_piece *head = &watch->head, *piece = &watch->piece;
@@ -158,8 +161,12 @@ static void look(struct rcore_sampler *sampler, struct rcore_track *track)
 	struct rcore_context_watch *watch = &track->context;
 	struct rcore_ruby *ruby = &sampler->codes.ruby;
 	struct rcore_context context = {0};
+	struct rcore_memory *memory = ruby->memory, *noted = &watch->log.memory;
 	uint64_t flags = 0;
-	if (rcore_read_u64(rcore_live_bare_memory(sampler->live), watch->object, &flags))
+	watch->forgets = sampler->codes.forgets;
+	rcore_read_log_begin(&watch->log, memory);
+	ruby->memory = noted;
+	if (rcore_read_u64(noted, watch->object, &flags))
 		flags = 0;
 	struct rcore_error *err = rcore_context_load(ruby, watch->object, &context);
 	watch->table = err ? 0 : context.table;
@@ -170,26 +177,30 @@ static void look(struct rcore_sampler *sampler, struct rcore_track *track)
 	watch->place = 0;
 	if (!err)
 		err = rcore_context_place(ruby, watch->object, &context, &watch->place);
-	/* A variable that is nil is there, and leads to no table. */
+	/* A variable that is nil exists, but leads to no table. */
 	watch->word = watch->place == watch->object ? flags : context.object;
 	if (watch->place != watch->object && !context.object &&
-	    rcore_read_u64(rcore_live_bare_memory(sampler->live), watch->place, &watch->word))
+	    rcore_read_u64(noted, watch->place, &watch->word))
 		watch->place = 0;
+	ruby->memory = memory;
 	rcore_error_free(err);
 }
 
-void rcore_sampler_context(struct rcore_sampler *sampler, struct rcore_track *track,
-			   uint64_t now)
+RCORE_HOT void rcore_sampler_context(struct rcore_sampler *sampler, struct rcore_track *track,
+				     uint64_t now)
 {
 	struct rcore_context_watch *watch = &track->context;
 	if (!watch->object)
 		watch->labels = 0;
-	bool is_known =
-		!watch->object || (watch->is_known && now - watch->looked < LOOK_AGAIN_NS &&
-				   is_same(sampler, watch));
+	bool is_known = !watch->object || (watch->is_known && is_same(sampler, watch));
 	watch->is_copied = false;
-	if (is_known)
+	if (is_known && (!watch->object || now - watch->looked < LOOK_AGAIN_NS))
 		return;
+	if (is_known && watch->forgets == sampler->codes.forgets &&
+	    rcore_read_log_holds(&watch->log, sampler->live, &watch->head)) {
+		watch->looked = now;
+		return;
+	}
 	watch->is_known = true;
 	watch->looked = now;
 	look(sampler, track);
@@ -323,7 +334,7 @@ static bool matches(const struct rcore_sampler *sampler, const char *condition,
 	return false;
 }
 
-bool rcore_sampler_is_wanted(struct rcore_sampler *sampler, uint32_t labels)
+RCORE_HOT bool rcore_sampler_is_wanted(struct rcore_sampler *sampler, uint32_t labels)
 {
 	size_t count;
 	if (!sampler->options.where_count)

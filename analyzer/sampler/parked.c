@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/count.h"
 #include "base/grow.h"
+#include "base/hot.h"
 #include "ruby/ruby.h"
 #include "sampler/sampler_private.h"
 #include "vm/find/fiber_search.h"
@@ -18,15 +19,15 @@
  * thread and decoded. If the thread of a fiber has not run since the last
  * round, neither has the fiber.
  *
- * The list of fibers is read less often: from 3.3 on it is the VM's list,
- * before it takes a walk over the heap. rcore spends at most one part in
- * SEARCH_SHARE of its time on that. A fiber that a thread was seen to run is
- * known from then on.
+ * The list of fibers is read less often. From 3.3 on, it is the VM's list;
+ * before, finding it requires a walk over the heap. rcore spends at most
+ * 1/SEARCH_SHARE of its time on that. When a thread is seen to run a fiber,
+ * that fiber is known from then on.
  */
 enum {
 	SECOND = 1000000000,
 	SEARCH_NS = SECOND,
-	SEARCH_SHARE = 300,
+	SEARCH_SHARE = 1000,
 	ATTEMPTS = 3,
 	FIRST_FRAMES = 512,
 };
@@ -102,11 +103,14 @@ static struct rcore_error *search(struct rcore_sampler *sampler, uint64_t now)
 	return err;
 }
 
-static void look_at_threads(struct rcore_sampler *sampler)
+/* `tick` is when the tick began. */
+static void look_at_threads(struct rcore_sampler *sampler, uint64_t tick)
 {
 	for (size_t i = 0; i < sampler->threads.count; i++) {
 		struct rcore_sampled_thread *thread = sampler->threads.items[i];
-		uint64_t now = rcore_thread_time_total(thread);
+		/* The tick has just read it if it could and the thread runs. */
+		bool is_known = thread->cpu && thread->cpu_looked >= tick;
+		uint64_t now = is_known ? thread->cpu : rcore_thread_time_total(thread);
 		thread->has_rested = now && now == thread->cpu_of_round;
 		thread->cpu_of_round = now;
 	}
@@ -121,7 +125,16 @@ static struct rcore_sampled_thread *thread_at(const struct rcore_sampler *sample
 	return NULL;
 }
 
-/* Most fibers belong to the same thread as the one before. */
+static bool is_current(const struct rcore_parked *parked,
+		       const struct rcore_sampled_thread *thread)
+{
+	return thread && thread->track.stack.ec == parked->track.stack.ec;
+}
+
+/*
+ * Most fibers belong to the same thread as the one before. A fiber that the
+ * tick has found on its thread is not parked, so nothing of it is read.
+ */
 static void find_threads(struct rcore_sampler *sampler)
 {
 	struct rcore_sampled_thread *last = NULL;
@@ -130,7 +143,9 @@ static void find_threads(struct rcore_sampler *sampler)
 		if (!last || last->address != parked->last_thread)
 			last = thread_at(sampler, parked->last_thread);
 		parked->thread = last;
-		parked->is_skipped = parked->is_resolved && last && last->has_rested;
+		parked->is_current = is_current(parked, last);
+		parked->is_skipped =
+			parked->is_current || (parked->is_resolved && last && last->has_rested);
 	}
 }
 
@@ -184,7 +199,7 @@ static enum fate fate_of(const struct rcore_sampler *sampler, struct rcore_parke
 	const struct rcore_layout *layout = sampler->layout;
 	const struct rcore_piece *fiber = &parked->fiber;
 	if (parked->is_skipped)
-		return RESTS;
+		return parked->is_current ? RUNS : RESTS;
 	if (fiber->read < fiber->size ||
 	    (uint32_t)rcore_piece_field(fiber, &layout->fiber.type) != RCORE_FIBER_CONTEXT ||
 	    ec_word(sampler, parked, &layout->ec.fiber_ptr) != parked->address)
@@ -198,8 +213,7 @@ static enum fate fate_of(const struct rcore_sampler *sampler, struct rcore_parke
 	parked->last_thread = owner;
 	const struct rcore_sampled_thread *thread = parked->thread;
 	/* A fiber that an ended thread left parked waits for nothing. */
-	if (status == RCORE_FIBER_CREATED || !thread ||
-	    thread->track.stack.ec == parked->track.stack.ec)
+	if (status == RCORE_FIBER_CREATED || !thread || is_current(parked, thread))
 		return RUNS;
 	uint64_t words[] = {ec_word(sampler, parked, &layout->ec.vm_stack),
 			    ec_word(sampler, parked, &layout->ec.vm_stack_size),
@@ -305,11 +319,11 @@ static void add_samples(struct rcore_sampler *sampler, uint64_t now)
 	}
 }
 
-static struct rcore_error *round_of(struct rcore_sampler *sampler)
+static struct rcore_error *round_of(struct rcore_sampler *sampler, uint64_t tick)
 {
 	struct rcore_parked **moved = rcore_calloc(sampler->parked.count, sizeof(*moved));
 	size_t kept = 0, moved_count = 0;
-	look_at_threads(sampler);
+	look_at_threads(sampler, tick);
 	find_threads(sampler);
 	struct rcore_error *err = moved ? read_round(sampler) : rcore_error_no_memory();
 	uint64_t now = rcore_clock_ns();
@@ -347,12 +361,12 @@ static struct rcore_error *round_of(struct rcore_sampler *sampler)
 	return err;
 }
 
-struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now)
+RCORE_HOT struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now)
 {
 	double rate = sampler->options.fiber_rate;
 	if (rate <= 0 || (double)(now - sampler->last_fibers) < SECOND / rate)
 		return NULL;
 	sampler->last_fibers = now;
 	struct rcore_error *err = search(sampler, now);
-	return err ? err : round_of(sampler);
+	return err ? err : round_of(sampler, now);
 }

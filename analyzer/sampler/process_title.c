@@ -4,9 +4,9 @@
 
 #include "base/arena.h"
 #include "sampler/sampler_private.h"
-#include "session/ruby_processes.h"
+#include "session/live/ruby_processes.h"
 
-/* Of a longer title, the rest says little. */
+/* The rest of a longer title adds little. */
 enum { TITLE_SIZE = 256 };
 
 /* Returns the title as it may be stored, malloc'ed; NULL: there is none. */

@@ -78,10 +78,11 @@
  * before.
  *
  * A sample that fails is read again at once, up to RCORE_SAMPLER_ATTEMPTS
- * times. If no attempt succeeds, the thread calls and returns faster than it
- * can be read. Then the sample has the outer frames that were equal in both
- * copies and outside of the cfp, and a last frame says that there were more. So
- * the total times of callers are still true; only the time of methods that take
+ * times, but not more than 500 times a second, because that slows the thread
+ * down. If no attempt succeeds, the thread calls and returns faster than it can
+ * be read. Then the sample has the outer frames that were equal in both copies
+ * and outside of the cfp, and a last frame says that there were more. So the
+ * total times of callers are still true; only the time of methods that take
  * less than a microsecond is counted for their callers.
  *
  * Iseqs and method entries are in the heap and are not copied in the same call.
@@ -224,8 +225,8 @@ struct rcore_error *rcore_sampler_add_switch(struct rcore_sampler *sampler,
 					     size_t size);
 /*
  * Looks up what threads wait for, if that is not known yet or may have changed:
- * a limited number of waits in each call, the oldest news first. Takes longer
- * the more threads the process has.
+ * a limited number of waits in each call, first those that have waited for it
+ * the longest. Takes longer the more threads the process has.
  */
 void rcore_sampler_look_up_waits(struct rcore_sampler *sampler);
 /*
@@ -293,14 +294,5 @@ rcore_sampler_statistics(const struct rcore_sampler *sampler);
 int rcore_sampler_pid(const struct rcore_sampler *sampler);
 /* Returns the version, such as "3.3.8". */
 const char *rcore_sampler_ruby(const struct rcore_sampler *sampler);
-
-/* The threads of the last tick. */
-struct rcore_sampler_thread {
-	const char *id;
-	int tid;
-	enum rcore_sample_state state;
-};
-bool rcore_sampler_thread(const struct rcore_sampler *sampler, size_t index,
-			  struct rcore_sampler_thread *ret);
 
 #endif

@@ -8,12 +8,17 @@
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h> /* since glibc 2.35 */
+#endif
 
 #include "base/clock.h"
 #include "base/grow.h"
-#include "session/trial.h"
+#include "base/hot.h"
+#include "session/layout/trial.h"
 
 enum {
 	SECOND = 1000000000,
@@ -21,9 +26,9 @@ enum {
 	/* The time between two reads of the BPF program's records. */
 	RECORDS_NS = 20 * MILLISECOND,
 	/*
-	 * How long one round of looking up waits may take, except that it looks
-	 * at one process at least; and how many times as long rcore then does
-	 * without.
+	 * How long one round of looking up waits may take, although each looks
+	 * at one process at least; and for how many times that time rcore then
+	 * looks up none.
 	 */
 	WAITS_NS = 5 * MILLISECOND,
 	WAITS_REST = 4,
@@ -74,7 +79,7 @@ struct rcore_sampler *rcore_sampling_at(struct rcore_sampling *sampling, size_t 
 }
 
 /* splitmix64 */
-static uint64_t draw(struct rcore_sampling *sampling)
+static RCORE_HOT uint64_t draw(struct rcore_sampling *sampling)
 {
 	uint64_t z = sampling->random += 0x9e3779b97f4a7c15;
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
@@ -83,7 +88,7 @@ static uint64_t draw(struct rcore_sampling *sampling)
 }
 
 /* Returns between half a period and one and a half. */
-static uint64_t next_gap(struct rcore_sampling *sampling)
+static RCORE_HOT uint64_t next_gap(struct rcore_sampling *sampling)
 {
 	const struct rcore_sampling_options *options = sampling->options;
 	double share = (double)(draw(sampling) >> 11) / (double)(1ull << 53);
@@ -93,8 +98,8 @@ static uint64_t next_gap(struct rcore_sampling *sampling)
 			  (is_slower ? options->stopped_rate : options->rate));
 }
 
-static struct rcore_error *tick_member(const struct rcore_sampling *sampling,
-				       struct rcore_member *member)
+static RCORE_HOT struct rcore_error *tick_member(const struct rcore_sampling *sampling,
+						 struct rcore_member *member)
 {
 	if (!member->sampler)
 		return NULL;
@@ -106,7 +111,7 @@ static struct rcore_error *tick_member(const struct rcore_sampling *sampling,
 }
 
 /* Whether it was stopped, or its time is over. */
-static bool has_ended(const struct rcore_sampling *sampling, uint64_t now)
+static RCORE_HOT bool has_ended(const struct rcore_sampling *sampling, uint64_t now)
 {
 	const struct rcore_sampling_options *options = sampling->options;
 	return rcore_sampling_is_stopped(options) ||
@@ -118,8 +123,8 @@ static bool has_ended(const struct rcore_sampling *sampling, uint64_t now)
  * Ticks all samplers. Removes processes that have ended, and tries again those
  * that became another program.
  */
-static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
-				struct rcore_error **ret_last)
+static RCORE_HOT struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
+					  struct rcore_error **ret_last)
 {
 	uint64_t begun = rcore_clock_ns();
 	bool has_tried = false;
@@ -144,7 +149,7 @@ static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
 		if (err && err->code == RCORE_ERROR_NO_MEMORY)
 			return err;
 		rcore_error_free(err);
-		/* What it did until it ended. */
+		/* Adds what it did until it ended. */
 		err = member->is_copied ? rcore_records_add_last(sampling, now) : NULL;
 		if (err)
 			return err;
@@ -167,7 +172,7 @@ static struct rcore_error *tick(struct rcore_sampling *sampling, uint64_t now,
  * Looks up what threads wait for, with --off-cpu. The next round begins with
  * the process after the last one of this round.
  */
-static void look_up_waits(struct rcore_sampling *sampling)
+static RCORE_HOT void look_up_waits(struct rcore_sampling *sampling)
 {
 	uint64_t begun = rcore_clock_ns(), now = begun;
 	if (!sampling->options->sampler.off_cpu || begun < sampling->next_waits)
@@ -181,7 +186,7 @@ static void look_up_waits(struct rcore_sampling *sampling)
 	sampling->next_waits = now + (now - begun) * WAITS_REST;
 }
 
-static bool is_all_copied(const struct rcore_sampling *sampling)
+static RCORE_HOT bool is_all_copied(const struct rcore_sampling *sampling)
 {
 	for (size_t i = 0; i < sampling->members.count; i++)
 		if (sampling->members.items[i].sampler && !sampling->members.items[i].is_copied)
@@ -190,14 +195,14 @@ static bool is_all_copied(const struct rcore_sampling *sampling)
 }
 
 /* Returns the time from one tick to the next. */
-static uint64_t gap_of(struct rcore_sampling *sampling, bool is_sampling)
+static RCORE_HOT uint64_t gap_of(struct rcore_sampling *sampling, bool is_sampling)
 {
 	if (!is_sampling)
 		return 5 * MILLISECOND;
 	return is_all_copied(sampling) ? RECORDS_NS : next_gap(sampling);
 }
 
-static bool has_sampler(const struct rcore_sampling *sampling)
+static RCORE_HOT bool has_sampler(const struct rcore_sampling *sampling)
 {
 	for (size_t i = 0; i < sampling->members.count; i++)
 		if (sampling->members.items[i].sampler)
@@ -205,14 +210,29 @@ static bool has_sampler(const struct rcore_sampling *sampling)
 	return false;
 }
 
-static void sleep_until(uint64_t when)
+static RCORE_HOT void sleep_until(uint64_t when)
 {
 	const struct timespec until = {.tv_sec = (time_t)(when / SECOND),
 				       .tv_nsec = (long)(when % SECOND)};
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-static bool is_over(const struct rcore_sampling *sampling, uint64_t now)
+/*
+ * glibc registers restartable sequences for each thread (rseq(2)), for
+ * sched_getcpu(). Then the kernel writes to the thread's memory each time it
+ * wakes the thread, which is a twentieth of the cost of a sample at 99 Hz.
+ * Nothing here needs that.
+ */
+static void end_rseq(void)
+{
+#ifdef RSEQ_SIG
+	if (__rseq_size)
+		syscall(SYS_rseq, (char *)__builtin_thread_pointer() + __rseq_offset,
+			sizeof(struct rseq), RSEQ_FLAG_UNREGISTER, RSEQ_SIG);
+#endif
+}
+
+static RCORE_HOT bool is_over(const struct rcore_sampling *sampling, uint64_t now)
 {
 	const struct rcore_sampling_options *options = sampling->options;
 	if (options->each_tick && !options->each_tick(options->context))
@@ -230,14 +250,14 @@ static struct rcore_error *report(struct rcore_sampling *sampling, bool is_last)
 				    : NULL;
 }
 
-bool rcore_sampling_is_report_due(const struct rcore_sampling *sampling, uint64_t now)
+RCORE_HOT bool rcore_sampling_is_report_due(const struct rcore_sampling *sampling, uint64_t now)
 {
 	return sampling->begun && now > sampling->last_second &&
 	       now - sampling->last_second >= SECOND;
 }
 
 /* Returns whether there is, or may soon be, something to sample. */
-static bool has_work(const struct rcore_sampling *sampling, uint64_t now)
+static RCORE_HOT bool has_work(const struct rcore_sampling *sampling, uint64_t now)
 {
 	if (!sampling->options->system)
 		return sampling->members.count;
@@ -260,7 +280,7 @@ static struct rcore_error *why_nothing(struct rcore_sampling *sampling,
 	return last;
 }
 
-static struct rcore_error *run(struct rcore_sampling *sampling)
+static RCORE_HOT struct rcore_error *run(struct rcore_sampling *sampling)
 {
 	struct rcore_error *err = NULL, *last = NULL;
 	uint64_t now = rcore_clock_ns(), next = now;
@@ -336,6 +356,7 @@ struct rcore_error *rcore_sampling_run(const struct rcore_sampling_options *opti
 	if (getrandom(&sampling.random, sizeof(sampling.random), GRND_NONBLOCK) < 0)
 		sampling.random = rcore_clock_ns();
 	prctl(PR_SET_TIMERSLACK, 1000ul);
+	end_rseq();
 	struct rcore_error *err = begin(&sampling);
 	if (!err)
 		err = run(&sampling);

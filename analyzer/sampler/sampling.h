@@ -20,8 +20,8 @@ struct rcore_sampling_options {
 	bool is_new;   /* it was just started: wait until it is Ruby */
 	bool children; /* also its descendants */
 	/*
-	 * All that run Ruby (session/ruby_processes.h), until the time is over.
-	 * Processes that start later are found.
+	 * All that run Ruby (session/live/ruby_processes.h), until the time is
+	 * over. Processes that start later are found.
 	 */
 	bool system;
 	double rate; /* per second */
@@ -45,9 +45,9 @@ struct rcore_sampling_options {
 	 */
 	void (*refused)(int pid, const struct rcore_error *why, void *context);
 	/*
-	 * Called for each process that ends, or is there at the end, and could
-	 * not be sampled, except if it only started; may be NULL. `title` may
-	 * be NULL; it and `why` belong to the caller.
+	 * Called for each process that could not be sampled, when it ends or
+	 * when the sampling ends, unless the process had only just started; may
+	 * be NULL. `title` may be NULL; it and `why` belong to the caller.
 	 */
 	void (*left_out)(int pid, const char *title, const struct rcore_error *why,
 			 void *context);

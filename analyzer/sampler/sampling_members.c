@@ -9,7 +9,8 @@
 
 #include "base/clock.h"
 #include "base/grow.h"
-#include "session/ruby_processes.h"
+#include "base/hot.h"
+#include "session/live/ruby_processes.h"
 #include "target/live/live_tree.h"
 
 enum {
@@ -111,7 +112,7 @@ void rcore_member_leave(struct rcore_sampling *sampling, struct rcore_member *me
 	member->sampler = NULL;
 }
 
-/* Whether a problem is more than that the process has only just started. */
+/* Whether a problem has another cause than that the process just started. */
 static bool is_lasting(const struct rcore_member *member, uint64_t now)
 {
 	const struct rcore_error *problem = member->problem;
@@ -275,8 +276,8 @@ void rcore_members_find_contexts(struct rcore_sampling *sampling)
 	}
 }
 
-bool rcore_member_try(struct rcore_sampling *sampling, struct rcore_member *member,
-		      uint64_t now)
+RCORE_HOT bool rcore_member_try(struct rcore_sampling *sampling, struct rcore_member *member,
+				uint64_t now)
 {
 	if (member->sampler || member->is_given_up || member->is_refused ||
 	    now < member->next_try)
@@ -370,7 +371,7 @@ static struct rcore_error *find_ruby(struct rcore_sampling *sampling, uint64_t n
 	return err;
 }
 
-struct rcore_error *rcore_members_find(struct rcore_sampling *sampling, uint64_t now)
+RCORE_HOT struct rcore_error *rcore_members_find(struct rcore_sampling *sampling, uint64_t now)
 {
 	const struct rcore_sampling_options *options = sampling->options;
 	if ((!options->children && !options->system) || now - sampling->last_tree < TREE_NS)

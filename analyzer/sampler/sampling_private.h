@@ -30,7 +30,10 @@ struct rcore_pid_use {
 	int pid;
 	uint32_t count;   /* of processes that had it until now */
 	uint64_t started; /* when, as /proc has it; 0: not known */
-	/* It counts in the summary. Another program of it does not. */
+	/*
+	 * The summary counts it. Another program that it executes is not
+	 * counted.
+	 */
 	bool was_sampled, was_copied;
 };
 

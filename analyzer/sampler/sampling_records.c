@@ -2,6 +2,7 @@
 #include "sampler/sampling_private.h"
 
 #include "base/clock.h"
+#include "base/hot.h"
 
 enum {
 	SECOND = 1000000000,
@@ -53,7 +54,7 @@ static bool add_record(const struct rcore_bpf_record *record, size_t size, void 
 	return false;
 }
 
-static struct rcore_error *read_records(struct rcore_sampling *sampling)
+static RCORE_HOT struct rcore_error *read_records(struct rcore_sampling *sampling)
 {
 	const struct rcore_sampling_options *options = sampling->options;
 	uint64_t reached = sampling->reading.begun;
@@ -69,7 +70,7 @@ static struct rcore_error *read_records(struct rcore_sampling *sampling)
 	return err;
 }
 
-struct rcore_error *rcore_records_add(struct rcore_sampling *sampling)
+RCORE_HOT struct rcore_error *rcore_records_add(struct rcore_sampling *sampling)
 {
 	uint64_t now = rcore_clock_ns();
 	sampling->reading = (struct rcore_reading){.begun = now, .deadline = now + READ_NS};

@@ -5,16 +5,19 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "base/hot.h"
 
 enum {
 	/* Bytes of a VM stack; RUBY_THREAD_VM_STACK_SIZE is 1 MiB. */
 	STACK_LIMIT = 64 << 20,
 	/*
 	 * How many more frames to read than last time, so that a deeper stack
-	 * needs no second read.
+	 * needs no second read; and bytes of values for each of them. While a
+	 * stack does not get deeper, this number shrinks.
 	 */
-	FRAME_SLACK = 16,
-	VALUE_SLACK = 1024,
+	SLACK_MAX = 16,
+	SLACK_MIN = 2,
+	SLACK_VALUES = 64,
 	FIRST_VALUES = 8192,
 };
 
@@ -42,7 +45,7 @@ void rcore_stack_reader_deinit(struct rcore_stack_reader *reader)
 	reader->range_capacity = 0;
 }
 
-bool rcore_piece_set(struct rcore_piece *piece, uint64_t start, size_t size)
+RCORE_HOT bool rcore_piece_set(struct rcore_piece *piece, uint64_t start, size_t size)
 {
 	if (size > piece->capacity) {
 		uint8_t *grown = realloc(piece->bytes, size + size / 2);
@@ -57,7 +60,8 @@ bool rcore_piece_set(struct rcore_piece *piece, uint64_t start, size_t size)
 	return true;
 }
 
-uint64_t rcore_piece_field(const struct rcore_piece *piece, const struct rcore_field *field)
+RCORE_HOT uint64_t rcore_piece_field(const struct rcore_piece *piece,
+				     const struct rcore_field *field)
 {
 	uint64_t value;
 	if (!rcore_has_place(field) ||
@@ -67,7 +71,7 @@ uint64_t rcore_piece_field(const struct rcore_piece *piece, const struct rcore_f
 }
 
 /* Sets the ranges of the pieces according to the guess. */
-static bool aim(const struct rcore_stack_reader *reader, struct rcore_stack *stack)
+static RCORE_HOT bool aim(const struct rcore_stack_reader *reader, struct rcore_stack *stack)
 {
 	struct rcore_piece *pieces = stack->pieces;
 	bool is_known = stack->ec && stack->top;
@@ -87,7 +91,8 @@ static bool aim(const struct rcore_stack_reader *reader, struct rcore_stack *sta
 			       values * again);
 }
 
-static size_t add(struct rcore_live_range *ranges, size_t used, struct rcore_piece *piece)
+static RCORE_HOT size_t add(struct rcore_live_range *ranges, size_t used,
+			    struct rcore_piece *piece)
 {
 	if (piece->size)
 		ranges[used++] =
@@ -95,9 +100,10 @@ static size_t add(struct rcore_live_range *ranges, size_t used, struct rcore_pie
 	return used;
 }
 
-struct rcore_error *rcore_stack_read(struct rcore_stack_reader *reader,
-				     struct rcore_stack *const *stacks, size_t count,
-				     struct rcore_piece *const *others, size_t other_count)
+RCORE_HOT struct rcore_error *rcore_stack_read(struct rcore_stack_reader *reader,
+					       struct rcore_stack *const *stacks, size_t count,
+					       struct rcore_piece *const *others,
+					       size_t other_count)
 {
 	size_t wanted = count * RCORE_PIECE_COUNT + other_count, used = 0;
 	if (wanted > reader->range_capacity) {
@@ -128,17 +134,17 @@ struct rcore_error *rcore_stack_read(struct rcore_stack_reader *reader,
 	return NULL;
 }
 
-static bool is_whole(const struct rcore_piece *piece)
+static RCORE_HOT bool is_whole(const struct rcore_piece *piece)
 {
 	return piece->read == piece->size;
 }
 
 /* Sets the ranges according to what the EC says now. */
-static enum rcore_stack_verdict move(const struct rcore_stack_reader *reader,
-				     struct rcore_stack *stack, uint64_t bottom, uint64_t top,
-				     uint64_t cfp)
+static RCORE_HOT enum rcore_stack_verdict move(const struct rcore_stack_reader *reader,
+					       struct rcore_stack *stack, uint64_t bottom,
+					       uint64_t top, uint64_t cfp)
 {
-	uint64_t slack = FRAME_SLACK * (uint64_t)reader->layout->cfp.size;
+	uint64_t slack = stack->slack * (uint64_t)reader->layout->cfp.size;
 	if (bottom != stack->bottom || top != stack->top) {
 		stack->bottom = bottom;
 		stack->top = top;
@@ -154,8 +160,8 @@ static enum rcore_stack_verdict move(const struct rcore_stack_reader *reader,
  * The innermost frame is the same even if its pc and sp moved, because its code
  * runs. In all other frames, no word changes until they return.
  */
-static bool same_frame(const struct rcore_layout *layout, const uint8_t *one,
-		       const uint8_t *other, bool is_innermost)
+static RCORE_HOT bool same_frame(const struct rcore_layout *layout, const uint8_t *one,
+				 const uint8_t *other, bool is_innermost)
 {
 	const struct rcore_field *const kept[] = {&layout->cfp.iseq, &layout->cfp.self,
 						  &layout->cfp.ep};
@@ -167,7 +173,7 @@ static bool same_frame(const struct rcore_layout *layout, const uint8_t *one,
 	return true;
 }
 
-static const uint8_t *again(const struct rcore_stack *stack, uint64_t cfp)
+static RCORE_HOT const uint8_t *again(const struct rcore_stack *stack, uint64_t cfp)
 {
 	const struct rcore_piece *piece = &stack->pieces[RCORE_PIECE_FRAMES_AGAIN];
 	return piece->bytes + (cfp - piece->start);
@@ -177,8 +183,8 @@ static const uint8_t *again(const struct rcore_stack *stack, uint64_t cfp)
  * Whether the environment of the frame at `cfp` is the same in both copies of
  * the values: its method entry, its block or parent, its flags.
  */
-static bool same_environment(const struct rcore_layout *layout, const struct rcore_stack *stack,
-			     uint64_t cfp)
+static RCORE_HOT bool same_environment(const struct rcore_layout *layout,
+				       const struct rcore_stack *stack, uint64_t cfp)
 {
 	enum { SIZE = 3 * sizeof(uint64_t), BEFORE_EP = 2 * sizeof(uint64_t) };
 	const struct rcore_piece *one = &stack->pieces[RCORE_PIECE_VALUES];
@@ -186,14 +192,14 @@ static bool same_environment(const struct rcore_layout *layout, const struct rco
 	uint64_t ep = 0;
 	rcore_field_of(rcore_stack_frame(stack, cfp), layout->cfp.size, &layout->cfp.ep, &ep);
 	uint64_t offset = ep - BEFORE_EP - one->start;
-	/* Another one is in the heap. */
+	/* If not, the environment is in the heap. */
 	if (offset >= one->read || one->read - offset < SIZE)
 		return true;
 	return !memcmp(one->bytes + offset, other->bytes + offset, SIZE);
 }
 
-static bool is_torn(const struct rcore_stack_reader *reader, const struct rcore_stack *stack,
-		    uint64_t cfp)
+static RCORE_HOT bool is_torn(const struct rcore_stack_reader *reader,
+			      const struct rcore_stack *stack, uint64_t cfp)
 {
 	const struct rcore_piece *pieces = stack->pieces;
 	size_t step = reader->layout->cfp.size;
@@ -218,8 +224,8 @@ static bool is_torn(const struct rcore_stack_reader *reader, const struct rcore_
  * Reads the thread's current EC, and checks whether it is still the same
  * thread.
  */
-static enum rcore_stack_verdict check_thread(const struct rcore_stack_reader *reader,
-					     struct rcore_stack *stack)
+static RCORE_HOT enum rcore_stack_verdict check_thread(const struct rcore_stack_reader *reader,
+						       struct rcore_stack *stack)
 {
 	const struct rcore_layout *layout = reader->layout;
 	const struct rcore_piece *thread = &stack->pieces[RCORE_PIECE_THREAD];
@@ -237,8 +243,8 @@ static enum rcore_stack_verdict check_thread(const struct rcore_stack_reader *re
 	return RCORE_STACK_MOVED;
 }
 
-enum rcore_stack_verdict rcore_stack_check(const struct rcore_stack_reader *reader,
-					   struct rcore_stack *stack)
+RCORE_HOT enum rcore_stack_verdict rcore_stack_check(const struct rcore_stack_reader *reader,
+						     struct rcore_stack *stack)
 {
 	const struct rcore_layout *layout = reader->layout;
 	const struct rcore_piece *ec = &stack->pieces[RCORE_PIECE_EC_BETWEEN];
@@ -264,16 +270,25 @@ enum rcore_stack_verdict rcore_stack_check(const struct rcore_stack_reader *read
 	if (size > STACK_LIMIT / sizeof(uint64_t) || top < bottom || cfp < bottom ||
 	    cfp > top || (top - cfp) % layout->cfp.size || bottom % sizeof(uint64_t))
 		return RCORE_STACK_BROKEN;
-	if (bottom != stack->bottom || top != stack->top || cfp < stack->frames_from)
+	if (bottom != stack->bottom || top != stack->top || cfp < stack->frames_from) {
+		stack->slack = SLACK_MAX;
 		return move(reader, stack, bottom, top, cfp);
+	}
 	if (!is_whole(&stack->pieces[RCORE_PIECE_FRAMES]) ||
 	    !is_whole(&stack->pieces[RCORE_PIECE_VALUES]))
 		return RCORE_STACK_TORN;
 	uint64_t sp = 0;
 	rcore_field_of(rcore_stack_frame(stack, cfp), layout->cfp.size, &layout->cfp.sp, &sp);
 	bool is_short = sp > stack->values_to && sp <= cfp;
+	bool is_deeper = is_short || cfp < stack->last_cfp;
+	if (is_deeper)
+		stack->slack = SLACK_MAX;
+	else if (stack->slack > SLACK_MIN)
+		stack->slack--;
+	stack->last_cfp = cfp;
+	uint64_t more = stack->slack * SLACK_VALUES;
 	if (sp >= bottom && sp <= cfp)
-		stack->values_to = sp + VALUE_SLACK < top ? sp + VALUE_SLACK : top;
+		stack->values_to = sp + more < top ? sp + more : top;
 	move(reader, stack, bottom, top, cfp);
 	if (is_torn(reader, stack, cfp))
 		return RCORE_STACK_TORN;

@@ -58,6 +58,8 @@ struct rcore_stack {
 	 * frame to read, and the end of the values to read.
 	 */
 	uint64_t bottom, top, frames_from, values_to;
+	uint64_t last_cfp; /* of the last copies */
+	uint32_t slack;    /* how many more frames to read than there were */
 	struct rcore_piece pieces[RCORE_PIECE_COUNT];
 
 	/* Set with the verdict. */

@@ -5,6 +5,7 @@
 
 #include "base/address_map.h"
 #include "base/grow.h"
+#include "base/hot.h"
 #include "ruby/object/string.h"
 #include "sampler/sampler_private.h"
 #include "vm/find/list.h"
@@ -225,13 +226,14 @@ struct rcore_error *rcore_sampler_list(struct rcore_sampler *sampler)
 }
 
 /* The first word of a list's head or node points to the next node. */
-static uint64_t next_of(const struct rcore_piece *piece, const struct rcore_field *node)
+static RCORE_HOT uint64_t next_of(const struct rcore_piece *piece,
+				  const struct rcore_field *node)
 {
 	const struct rcore_field next = {.offset = node->offset, .size = sizeof(uint64_t)};
 	return rcore_piece_field(piece, &next);
 }
 
-bool rcore_sampler_list_holds(const struct rcore_sampler *sampler)
+RCORE_HOT bool rcore_sampler_list_holds(const struct rcore_sampler *sampler)
 {
 	const struct rcore_layout *layout = sampler->layout;
 	size_t at = 0;
@@ -256,8 +258,8 @@ bool rcore_sampler_list_holds(const struct rcore_sampler *sampler)
 	return at == sampler->threads.count;
 }
 
-void rcore_sampler_name_thread(struct rcore_sampler *sampler,
-			       struct rcore_sampled_thread *thread)
+RCORE_HOT void rcore_sampler_name_thread(struct rcore_sampler *sampler,
+					 struct rcore_sampled_thread *thread)
 {
 	uint64_t value = rcore_piece_field(&thread->track.stack.pieces[RCORE_PIECE_THREAD],
 					   &sampler->layout->thread.name);

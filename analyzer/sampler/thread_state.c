@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/sampler_private.h"
 
-uint32_t rcore_sampler_plain_state(struct rcore_sampler *sampler, enum rcore_sample_state kind)
+#include "base/hot.h"
+
+RCORE_HOT uint32_t rcore_sampler_plain_state(struct rcore_sampler *sampler,
+					     enum rcore_sample_state kind)
 {
 	const struct rcore_profile_state state = {.kind = kind};
 	if (!sampler->states[kind])
@@ -9,7 +12,7 @@ uint32_t rcore_sampler_plain_state(struct rcore_sampler *sampler, enum rcore_sam
 	return sampler->states[kind];
 }
 
-static uint64_t gvl_holder(const struct rcore_sampler *sampler, uint64_t address)
+static RCORE_HOT uint64_t gvl_holder(const struct rcore_sampler *sampler, uint64_t address)
 {
 	const struct rcore_layout *layout = sampler->layout;
 	for (size_t i = 0; i < sampler->ractors.count; i++) {
@@ -26,16 +29,16 @@ static uint64_t gvl_holder(const struct rcore_sampler *sampler, uint64_t address
 	return 0;
 }
 
-bool rcore_sampler_holds_gvl(const struct rcore_sampler *sampler,
-			     const struct rcore_sampled_thread *thread)
+RCORE_HOT bool rcore_sampler_holds_gvl(const struct rcore_sampler *sampler,
+				       const struct rcore_sampled_thread *thread)
 {
 	return gvl_holder(sampler, thread->ractor) == thread->address;
 }
 
 /* Does the same as gvl_state() of vm/threads.c, with what a tick copied. */
-static enum rcore_sample_state kind_of(struct rcore_sampler *sampler,
-				       struct rcore_sampled_thread *thread, bool rests,
-				       bool is_busy)
+static RCORE_HOT enum rcore_sample_state kind_of(struct rcore_sampler *sampler,
+						 struct rcore_sampled_thread *thread,
+						 bool rests, bool is_busy)
 {
 	const struct rcore_layout *layout = sampler->layout;
 	const struct rcore_piece *piece = &thread->track.stack.pieces[RCORE_PIECE_THREAD];
@@ -88,8 +91,9 @@ static void set_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread 
 	thread->waited_at = now;
 }
 
-void rcore_sampler_state(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
-			 bool rests, bool is_busy, uint64_t now)
+RCORE_HOT void rcore_sampler_state(struct rcore_sampler *sampler,
+				   struct rcore_sampled_thread *thread, bool rests,
+				   bool is_busy, uint64_t now)
 {
 	thread->state = kind_of(sampler, thread, rests, is_busy);
 	/* With --off-cpu, rcore_sampler_look_up_waits() does that later. */

@@ -11,6 +11,7 @@
 
 #include "base/count.h"
 #include "base/grow.h"
+#include "base/hot.h"
 #include "sampler/sampler_private.h"
 #include "target/live/live_files.h"
 
@@ -48,7 +49,8 @@ static int outer_tid(const struct rcore_sampler *sampler, int inner)
  * the address of the C library's struct pthread. That struct has the id, at the
  * same offset for all threads: the main thread's is the process's id, and
  * another thread's is that of another thread of the process. The main thread
- * alone does not show it: in a container its id is 1, as many a word is.
+ * alone does not show the offset: in a container its id is 1, and so are many
+ * other words.
  */
 static int offset_in_pthread(struct rcore_sampler *sampler, uint64_t main_pthread,
 			     uint64_t pthread, int pid)
@@ -130,7 +132,7 @@ void rcore_thread_time_close(struct rcore_sampled_thread *thread)
 }
 
 /* "run_ns wait_ns slices" */
-uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread)
+RCORE_HOT uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread)
 {
 	char text[64];
 	ssize_t size = thread->schedstat < 0
@@ -142,8 +144,8 @@ uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread)
 	return strtoull(text, NULL, 10);
 }
 
-bool rcore_thread_time(const struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
-		       uint64_t *ret)
+RCORE_HOT bool rcore_thread_time(const struct rcore_sampler *sampler,
+				 struct rcore_sampled_thread *thread, uint64_t *ret)
 {
 	bool is_first = thread->schedstat < 0 && thread->tid;
 	if (is_first)
@@ -197,7 +199,8 @@ static void leave_clock(struct rcore_sampler *sampler, struct rcore_sampled_thre
 	thread->tid = thread->inner_tid = 0;
 }
 
-void rcore_thread_follow(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread)
+RCORE_HOT void rcore_thread_follow(struct rcore_sampler *sampler,
+				   struct rcore_sampled_thread *thread)
 {
 	const struct rcore_field *field = &sampler->layout->thread.nt;
 	uint64_t now =
@@ -252,7 +255,7 @@ static bool read_syscall(struct rcore_sampler *sampler, struct rcore_sampled_thr
 	if (thread->syscall < 0 && thread->tid)
 		thread->syscall = open_file(sampler, thread->tid, "syscall");
 	ssize_t count = thread->syscall < 0 ? -1 : pread(thread->syscall, text, size - 1, 0);
-	/* Few threads are asked more than once, and there may be many. */
+	/* Few threads are read more than once, and there may be many. */
 	if (sampler->options.off_cpu)
 		close_file(&thread->syscall);
 	if (count <= 0)

@@ -5,6 +5,8 @@
 
 #include "sampler/sampler_private.h"
 
+#include "base/hot.h"
+
 #define HASH_NONFATAL_OOM        1
 #define uthash_nonfatal_oom(id_) ((id_)->is_lost = true)
 #include <uthash.h>
@@ -46,7 +48,7 @@ uint32_t rcore_sampler_gc_node(struct rcore_sampler *sampler, uint32_t node)
 	return rcore_profile_node(profile, node, sampler->gc_frame);
 }
 
-static bool reserve(struct rcore_track *track, size_t count, size_t step)
+static RCORE_HOT bool reserve(struct rcore_track *track, size_t count, size_t step)
 {
 	if (count <= track->capacity)
 		return true;
@@ -63,7 +65,7 @@ static bool reserve(struct rcore_track *track, size_t count, size_t step)
 	return true;
 }
 
-void rcore_track_decode(struct rcore_sampler *sampler, struct rcore_track *track)
+RCORE_HOT void rcore_track_decode(struct rcore_sampler *sampler, struct rcore_track *track)
 {
 	const struct rcore_layout *layout = sampler->layout;
 	const struct rcore_stack *stack = &track->stack;
@@ -126,7 +128,7 @@ void rcore_track_forget(struct rcore_track *track)
 	track->work.node = 0;
 }
 
-void rcore_pending_write(struct rcore_sampler *sampler, struct rcore_pending *pending)
+RCORE_HOT void rcore_pending_write(struct rcore_sampler *sampler, struct rcore_pending *pending)
 {
 	if (pending->is_there && rcore_sampler_is_wanted(sampler, pending->sample.labels))
 		rcore_profile_sample(sampler->profile, &pending->sample);
@@ -151,12 +153,12 @@ void rcore_pending_add(struct rcore_sampler *sampler, struct rcore_pending *pend
 	last->count += sample->count;
 }
 
-void rcore_track_settle(struct rcore_sampler *sampler, struct rcore_track *track)
+RCORE_HOT void rcore_track_settle(struct rcore_sampler *sampler, struct rcore_track *track)
 {
 	rcore_pending_write(sampler, &track->pending);
 }
 
-static bool is_like(const struct rcore_track *track, uint32_t node, uint32_t state)
+static RCORE_HOT bool is_like(const struct rcore_track *track, uint32_t node, uint32_t state)
 {
 	const struct rcore_profile_sample *sample = &track->pending.sample;
 	return track->pending.is_there && sample->node == node && sample->state == state &&
@@ -165,9 +167,10 @@ static bool is_like(const struct rcore_track *track, uint32_t node, uint32_t sta
 }
 
 /* A sample of a track that represents no time yet. */
-static struct rcore_profile_sample sample_at(const struct rcore_sampler *sampler,
-					     const struct rcore_track *track, uint32_t node,
-					     uint32_t state, uint64_t now)
+static RCORE_HOT struct rcore_profile_sample sample_at(const struct rcore_sampler *sampler,
+						       const struct rcore_track *track,
+						       uint32_t node, uint32_t state,
+						       uint64_t now)
 {
 	return (struct rcore_profile_sample){
 		.time = now > sampler->options.begun ? now - sampler->options.begun : 0,
@@ -190,9 +193,9 @@ void rcore_track_add_copied(struct rcore_sampler *sampler, struct rcore_track *t
 	rcore_pending_add(sampler, &track->pending, &sample);
 }
 
-void rcore_track_add(struct rcore_sampler *sampler, struct rcore_track *track, uint32_t node,
-		     uint32_t state, uint64_t before, uint64_t now, uint64_t cpu_before,
-		     uint64_t cpu_now)
+RCORE_HOT void rcore_track_add(struct rcore_sampler *sampler, struct rcore_track *track,
+			       uint32_t node, uint32_t state, uint64_t before, uint64_t now,
+			       uint64_t cpu_before, uint64_t cpu_now)
 {
 	struct rcore_profile_sample *sample = &track->pending.sample;
 	uint64_t gap = before && now > before ? now - before : 0;
@@ -226,6 +229,7 @@ void rcore_track_deinit(struct rcore_track *track)
 	free(track->context.head.bytes);
 	free(track->context.piece.bytes);
 	free(track->context.last);
+	rcore_read_log_deinit(&track->context.log);
 	free(track->work.places.items);
 }
 

@@ -34,7 +34,7 @@ static uint32_t flags_of(const struct rcore_sampler *sampler, const struct rcore
 	return (uint32_t)flags;
 }
 
-/* Sets what else a decoder of vm/ needs of C code. */
+/* Sets what else a decoder of vm/ needs to know about C code. */
 static void set_function(const struct rcore_sampler *sampler,
 			 const struct rcore_code_frame *code, struct rcore_frame *frame)
 {

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/grow.h"
+#include "base/hot.h"
 #include "sampler/sampler_private.h"
 #include "vm/work/work.h"
 
@@ -243,7 +244,7 @@ static struct rcore_error *look(struct rcore_sampler *sampler, struct rcore_trac
 	return err;
 }
 
-static void look_at_work(struct rcore_sampler *sampler, struct rcore_track *track)
+static RCORE_HOT void look_at_work(struct rcore_sampler *sampler, struct rcore_track *track)
 {
 	struct rcore_sampler_work_labels *works = &sampler->works;
 	struct rcore_work_watch *watch = &track->work;
@@ -274,7 +275,7 @@ static void look_at_work(struct rcore_sampler *sampler, struct rcore_track *trac
 }
 
 /* Joins two sets of labels. If both have a key, the first one's is kept. */
-static uint32_t join(struct rcore_sampler *sampler, uint32_t first, uint32_t second)
+static RCORE_HOT uint32_t join(struct rcore_sampler *sampler, uint32_t first, uint32_t second)
 {
 	struct rcore_profile_label labels[2 * RCORE_PROFILE_LABELS_MAX];
 	size_t counts[2], used = 0;
@@ -290,8 +291,8 @@ static uint32_t join(struct rcore_sampler *sampler, uint32_t first, uint32_t sec
 	return rcore_profile_labels(sampler->profile, labels, used);
 }
 
-void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_track *track,
-			  uint64_t now)
+RCORE_HOT void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_track *track,
+				    uint64_t now)
 {
 	rcore_sampler_context(sampler, track, now);
 	look_at_work(sampler, track);

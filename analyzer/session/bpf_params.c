@@ -46,8 +46,8 @@ struct member {
 };
 
 /*
- * Sets what the process is known by. Its id is that of rcore's own pid
- * namespace, because that is where the user or rcore found it.
+ * Sets the pid by which the program recognizes the process. It is the pid in
+ * rcore's own pid namespace, because that is where the user or rcore found it.
  */
 static struct rcore_error *set_process(const struct rcore_snapshot *snapshot,
 				       struct rcore_ruby_params *params)
@@ -105,14 +105,15 @@ struct rcore_error *rcore_bpf_params(struct rcore_session *session,
 {
 	struct rcore_ruby_params params = {.version = RCORE_RUBY_PARAMS_VERSION};
 	if (key_count > RCORE_RUBY_KEYS)
-		return rcore_error_create(RCORE_ERROR_LIMIT, "%zu keys; there can be %d",
-					  key_count, RCORE_RUBY_KEYS);
+		return rcore_error_create(RCORE_ERROR_LIMIT,
+					  "%zu keys; at most %d are possible", key_count,
+					  RCORE_RUBY_KEYS);
 	struct rcore_error *err = set_offsets(&session->located.location.layout, &params);
 	if (!err)
 		err = set_process(snapshot, &params);
 	if (!err)
 		err = rcore_bpf_places(session, snapshot, &params);
-	/* The copy of the last stop has no more than the report needed. */
+	/* The copy of the last stop has only what the report needed. */
 	if (!err && session->target.live)
 		rcore_live_forget(session->target.live);
 	if (!err)

@@ -10,7 +10,7 @@
 #include "session/session.h"
 
 enum {
-	/* Numbers of modules; few programs load more. */
+	/* The highest module number; few programs load more. */
 	MODULE_LIMIT = 512,
 	/* Bytes of a module's block that are searched. */
 	BLOCK_LIMIT = 16 << 10,
@@ -69,10 +69,11 @@ static void find_runners(const struct rcore_process *process,
 }
 
 /*
- * Reads the block of the module in each thread. Of a module that was loaded
- * later (dlopen), a thread has no block until it uses a variable of it: its
- * words are 0. Returns false if no thread has one, or one cannot be read. If
- * blocks are next to each other, the end of one reads as the start of the next.
+ * Reads the block of the module in each thread. If the module was loaded later
+ * (dlopen), a thread has no block until it uses a variable of the module; the
+ * words are then 0. Returns false if no thread has a block, or one cannot be
+ * read. If blocks are next to each other, the end of one reads as the start of
+ * the next.
  */
 static bool read_blocks(struct search *search, uint32_t module)
 {
@@ -127,7 +128,7 @@ static void search_module(struct search *search, uint32_t module)
 		uint64_t address = search->block + i * WORD;
 		if (!is_place(search, i))
 			continue;
-		/* The same word, seen from the block before. */
+		/* The same word, as the end of the previous block. */
 		if (search->found && address == search->place) {
 			if ((int64_t)(i * WORD) >= search->ret->offset)
 				continue;
@@ -250,7 +251,7 @@ static void find_state(struct rcore_modules *modules, struct rcore_ruby_variable
 	};
 }
 
-/* Finds the native threads that the VM says to run these threads. */
+/* Finds the native threads that run these Ruby threads, according to the VM. */
 static void find_running(const uint64_t *threads, size_t count, int64_t distance,
 			 struct search *search)
 {
@@ -268,8 +269,8 @@ static void find_running(const uint64_t *threads, size_t count, int64_t distance
 }
 
 /*
- * A thread that has just been made has no thread pointer yet, and one that ends
- * has none any more: these do not count.
+ * A thread that has just been made has no thread pointer yet, and one that is
+ * ending no longer has one: these do not count.
  */
 static bool place_holds(const struct search *search, const struct rcore_ruby_variable *place)
 {

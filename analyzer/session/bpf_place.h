@@ -6,14 +6,15 @@
 #include "rcore.h"
 
 /*
- * Finds where each thread has its execution context and its context of the gem
- * ruby-profiler: sets `ec`, `state`, `thread_pointer` and `dtv`.
+ * Finds where each thread stores its execution context and its context of the
+ * gem ruby-profiler: sets `ec`, `state`, `thread_pointer` and `dtv`.
  *
- * Before 3.0, one exported variable has the execution context of the thread
- * that holds the GVL. Since then, ruby_current_ec is a thread-local variable of
- * the module that contains the VM, and hidden from 3.3 on. So its place is the
- * one word of the module's block that is, in every thread, 0 or an execution
- * context of this VM, and in one thread at least that of the thread itself.
+ * Before 3.0, one exported variable contains the execution context of the
+ * thread that holds the GVL. Since then, ruby_current_ec is a thread-local
+ * variable of the module that contains the VM; since 3.3, it is hidden. So
+ * rcore searches the module's block for the one word that is 0 or an execution
+ * context of this VM in every thread, and that is the thread's own in at least
+ * one.
  *
  * Errors: UNSUPPORTED if the C library is not glibc; CORRUPT if there is no
  * such word, or more than one.
@@ -23,9 +24,9 @@ struct rcore_error *rcore_bpf_places(struct rcore_session *session,
 				     struct rcore_ruby_params *params);
 
 /*
- * Does the same without stopping a running process, if `known` is of a process
- * with the same Ruby: returns whether the places of that process hold for those
- * of `threads` (rb_thread_t) that run, and for at least one of them.
+ * Does the same without stopping a running process. `known` comes from a
+ * process with the same Ruby. Returns whether its places are right for all of
+ * `threads` (rb_thread_t) that run, and whether at least one of them runs.
  */
 bool rcore_bpf_places_hold(struct rcore_session *session, const uint64_t *threads, size_t count,
 			   const struct rcore_ruby_params *known,

@@ -13,8 +13,9 @@
 
 /*
  * Reads facts about the whole process. While a running process is stopped, and
- * the snapshot shows only which fibers there are, this can wait: they rarely
- * change, so what the copy lacks of them is read when the process runs again.
+ * the snapshot shows only which fibers there are, this can wait: the facts
+ * rarely change, so what the copy lacks is read after the process has been
+ * resumed.
  */
 static struct rcore_error *read_facts(const struct rcore_target *target,
 				      const struct rcore_located *located,

@@ -47,6 +47,15 @@ struct rcore_error *rcore_session_thread_locals(const struct rcore_target *targe
 						struct rcore_snapshot *snapshot);
 
 /*
+ * Reads what rcore_session_thread_locals() will read once the process is
+ * stopped, so that a copy made ahead has it. Without registers, pthread_t is
+ * used as the thread pointer.
+ */
+void rcore_session_keep_thread_locals(const struct rcore_target *target,
+				      const struct rcore_layout *layout,
+				      const struct rcore_snapshot *snapshot);
+
+/*
  * Finds the gem's thread-local pointer, ruby_profiler_state. Returns false if
  * no module defines it.
  */

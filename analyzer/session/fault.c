@@ -3,8 +3,8 @@
 
 #include <signal.h>
 
-#include "image/unwind/instruction.h"
-#include "ruby/object/heap.h"
+#include "image/unwind/code/instruction.h"
+#include "ruby/heap/heap.h"
 
 static bool is_fault(int signo)
 {

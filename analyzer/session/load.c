@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "model/group.h"
-#include "session/deployment.h"
+#include "session/live/deployment.h"
 #include "session/explain.h"
-#include "session/locate.h"
+#include "session/layout/locate.h"
 #include "session/redact.h"
 #include "session/weave.h"
 #include "vm/problem.h"
@@ -182,7 +182,7 @@ static void tell_missing_names(const struct rcore_target *target,
 				  rcore_error_create(RCORE_ERROR_CORRUPT, "%s", problem));
 }
 
-/* What is done once a running process has been resumed. */
+/* Completes the answer after a running process has been resumed. */
 static struct rcore_error *conclude(struct rcore_session *session,
 				    const struct rcore_moment *moment)
 {
@@ -212,14 +212,14 @@ struct rcore_error *rcore_load(struct rcore_session *session, struct rcore_snaps
 		err = session->read ? session->read(session, &moment)
 				    : rcore_session_read(session, &moment);
 	if (err)
-		return err;
+		return rcore_target_judge(&session->target, err);
 	/*
 	 * From here on, only machine stacks are read again. If the core is in
 	 * memory anyway, this would only cost time.
 	 */
 	if (rcore_core_is_read_ahead(session->target.core))
 		rcore_core_release_pages(session->target.core);
-	err = conclude(session, &moment);
+	err = rcore_target_judge(&session->target, conclude(session, &moment));
 	if (err)
 		rcore_snapshot_free(moment.snapshot);
 	else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session/identify.h"
+#include "session/layout/identify.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session/identify.h"
+#include "session/layout/identify.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -101,7 +101,7 @@ struct rcore_error *rcore_session_not_ruby(const struct rcore_target *target)
 		err = by_paths(target, missing);
 	if (err)
 		return err;
-	/* If the core is damaged, nobody knows whether it ran Ruby. */
+	/* A damaged core does not show whether the process ran Ruby. */
 	if (!count)
 		return rcore_error_create(target->process->note ? RCORE_ERROR_FORMAT
 								: RCORE_ERROR_NOT_RUBY,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "image/elf/elf_file.h"
-#include "session/trial.h"
+#include "session/layout/trial.h"
 #include "target/core/core_file.h"
 
 static bool was_stopped(const struct rcore_packed_live *live, int tid)
@@ -128,8 +128,8 @@ struct rcore_error *rcore_target_code(struct rcore_target *target, struct rcore_
 static struct rcore_error *cut(const char *path)
 {
 	return rcore_error_create(RCORE_ERROR_OS,
-				  "%s became shorter since it was opened: wait until it is "
-				  "written, or take a copy, and open the target again",
+				  "%s shrank while it was read; wait until it is complete, or "
+				  "use a copy",
 				  path);
 }
 
@@ -143,4 +143,14 @@ struct rcore_error *rcore_target_check_files(const struct rcore_target *target)
 			return cut(module->file);
 	}
 	return NULL;
+}
+
+struct rcore_error *rcore_target_judge(const struct rcore_target *target,
+				       struct rcore_error *err)
+{
+	struct rcore_error *shrunk = rcore_target_check_files(target);
+	if (!shrunk)
+		return err;
+	rcore_error_free(err);
+	return shrunk;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/sized.h"
-#include "session/running.h"
+#include "session/live/running.h"
 
 struct rcore_error *rcore_open_core(const char *path, const struct rcore_options *given,
 				    struct rcore_session **ret)

@@ -6,11 +6,11 @@
 #include "base/sized.h"
 #include "ruby/object/constant.h"
 #include "ruby/inspect/printed.h"
-#include "session/examine.h"
+#include "session/layout/examine.h"
 #include "session/load.h"
-#include "session/running.h"
+#include "session/live/running.h"
 
-/* What to ask the VM: to print values, or to list names of constants. */
+/* What to read from the VM: values to print, or names of constants to list. */
 struct question {
 	const struct rcore_subject *subjects;
 	const struct rcore_inspect_options *options;
@@ -86,10 +86,10 @@ static struct rcore_error *ask_any(struct rcore_session *session, struct rcore_a
 	struct rcore_error *err = rcore_target_check_files(&session->target);
 	if (!err)
 		err = rcore_session_find(session, &located);
-	if (err)
-		return err;
-	return session->target.live ? ask_live(session, located, arena, question)
-				    : ask(session, located, arena, question);
+	if (!err)
+		err = session->target.live ? ask_live(session, located, arena, question)
+					   : ask(session, located, arena, question);
+	return rcore_target_judge(&session->target, err);
 }
 
 static struct rcore_error *redact(struct rcore_session *session, struct rcore_print *print)

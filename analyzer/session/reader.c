@@ -44,12 +44,26 @@ static struct rcore_error *find_writable(const struct rcore_target *target,
 	return NULL;
 }
 
+/*
+ * The process has executed another program since the last reading if its VM is
+ * elsewhere. Then nothing that was found out about the VM is true any more.
+ */
+static void forget_other_program(struct rcore_located *located,
+				 const struct rcore_location *location)
+{
+	if (!located->is_found || located->location.vm == location->vm)
+		return;
+	free((void *)located->statics.writable);
+	located->statics = (struct rcore_statics){0};
+}
+
 struct rcore_error *rcore_located_set(struct rcore_located *located,
 				      const struct rcore_target *target,
 				      const struct rcore_location *location)
 {
 	struct rcore_module *ruby = located->identity.module;
 	struct rcore_statics *statics = &located->statics;
+	forget_other_program(located, location);
 	if (!statics->writable) {
 		statics->shape_tree = find(target, ruby, shape_tree_names);
 		statics->generic_ivars = find(target, ruby, generic_ivars_names);

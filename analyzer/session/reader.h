@@ -3,7 +3,7 @@
 #define RCORE_SESSION_READER_H
 
 #include "ruby/ruby.h"
-#include "session/trial.h"
+#include "session/layout/trial.h"
 
 /*
  * The result of the steps identify and locate. It stays true as long as the

@@ -7,7 +7,8 @@
  * print. Its steps are open, identify, locate, decode, weave, explain and
  * redact. Each step is one function in a header of that name, which gets the
  * results of the steps before it, not this handle. load.c calls them in order;
- * start there.
+ * start there. layout/ chooses the layout, live/ looks at running processes,
+ * pack/ writes packs, and heap/ has the steps of `rcore heap`.
  *
  * command/, cli/, plugin/ and tests include rcore.h, examine.h, inputs.h, and
  * this header (to open a target over memory of their own, or to read it with
@@ -44,7 +45,7 @@ struct rcore_settings {
 struct rcore_copied {
 	size_t bytes;           /* 0: there is none */
 	uint64_t pause_ns;      /* how long the process was stopped */
-	size_t unstopped_count; /* threads that did not: without registers */
+	size_t unstopped_count; /* threads that did not stop */
 };
 
 /*

@@ -91,3 +91,21 @@ struct rcore_error *rcore_session_thread_locals(const struct rcore_target *targe
 	}
 	return err;
 }
+
+void rcore_session_keep_thread_locals(const struct rcore_target *target,
+				      const struct rcore_layout *layout,
+				      const struct rcore_snapshot *snapshot)
+{
+	struct rcore_tls_variable variable;
+	/* On aarch64, only a register has the thread pointer. */
+	if (target->process->machine != EM_X86_64 ||
+	    !rcore_session_profiler_state(target->modules, &variable))
+		return;
+	struct rcore_ruby ruby = {.memory = target->memory, .layout = layout};
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		uint64_t pthread, ignored;
+		if (rcore_session_read_pthread(target->memory, layout,
+					       snapshot->threads[i].address, &pthread))
+			read_pointer(&ruby, EM_X86_64, pthread, &variable, &ignored);
+	}
+}

@@ -95,7 +95,7 @@ rcore_session_search_activation(struct rcore_target *target,
 	return unwind(target, instructions, &no_functions, &no_stacks, snapshot);
 }
 
-/* Says so if an order is a guess or unknown. */
+/* Notes in the snapshot that an order is a guess, or unknown. */
 static void admit(struct rcore_snapshot *snapshot)
 {
 	bool woven = rcore_needs_activation(snapshot);
@@ -134,7 +134,7 @@ static void admit_zeroes(const struct rcore_target *target, struct rcore_snapsho
 				count, target->process->thread_count));
 }
 
-/* Whether each stack came to its natural end, and each part of it was woven. */
+/* Whether each stack was unwound to its end, and each part of it was woven. */
 static bool is_whole(const struct rcore_snapshot *snapshot)
 {
 	bool whole = true;

@@ -6,9 +6,9 @@
 #include "target/process.h"
 
 /*
- * GDB's gcore writes zeroes where it cannot read, GDB 13 for each stack into
- * which glibc 2.42 has put a guard page. A stack that is in use has at least a
- * return address, but a large buffer of zeroes may precede it.
+ * GDB's gcore writes zeroes for memory that it cannot read. GDB 13 does so for
+ * each stack into which glibc 2.42 has put a guard page. A stack that is in use
+ * has at least a return address, but a large buffer of zeroes may precede it.
  */
 enum { LIMIT = 256 * 1024, STEP = 4096 };
 

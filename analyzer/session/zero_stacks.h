@@ -8,7 +8,7 @@
 #include "target/memory.h"
 
 /*
- * Returns how many threads of a core have only zeroes on their stacks, where
+ * Returns how many threads of a core have only zeroes on their stacks, because
  * the program that wrote the core could not read them.
  */
 size_t rcore_zero_stacks(const struct rcore_process *process, struct rcore_memory *memory);

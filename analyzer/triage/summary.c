@@ -196,7 +196,7 @@ static void write_gvl(const struct rcore_snapshot *snapshot, const struct rcore_
 		fprintf(out, "held by %s", holder->id);
 	}
 	if (holder->gvl_held_ns)
-		fprintf(out, " for this whole look (%.0f ms)",
+		fprintf(out, " for as long as rcore looked (%.0f ms)",
 			(double)holder->gvl_held_ns / 1e6);
 	rcore_summary_holder(snapshot, holder->current_fiber, out);
 }

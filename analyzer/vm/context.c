@@ -143,7 +143,7 @@ static struct rcore_error *check_type(struct rcore_ruby *ruby, uint64_t value, u
 
 static const char variable[] = "@ruby_profiler_state";
 
-/* Finds the instance variable and the table that it wraps. */
+/* Finds the instance variable, and the table that its value wraps. */
 static struct rcore_error *find(struct rcore_ruby *ruby, uint64_t fiber,
 				struct rcore_context *context)
 {

@@ -24,8 +24,9 @@ struct rcore_error *rcore_context_load_table(struct rcore_ruby *ruby, uint64_t t
 
 /*
  * Sets *ret to the address of the word that changes when the Fiber gets another
- * context: that of its instance variable, or, if it has none, the flags of the
- * object, which say which variables there are. 0 if no single word shows it.
+ * context. This is the word of its instance variable or, if it has none, the
+ * flags of the object, which show which variables it has. 0 if no single word
+ * shows the change.
  */
 struct rcore_error *rcore_context_place(struct rcore_ruby *ruby, uint64_t fiber,
 					const struct rcore_context *context, uint64_t *ret);

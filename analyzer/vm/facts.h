@@ -29,8 +29,8 @@ struct rcore_error *rcore_vm_constant(struct rcore_ruby *ruby,
 
 /*
  * Finds the gems of RubyGems and of $LOADED_FEATURES; `gem` is the module Gem,
- * or 0. If something cannot be read, returns an error and sets what it has
- * found until then.
+ * or 0. If something cannot be read, returns an error, and sets what was found
+ * before that.
  */
 struct rcore_error *rcore_vm_gems(struct rcore_ruby *ruby, uint64_t vm, uint64_t gem,
 				  struct rcore_facts *ret);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "ruby/object/heap.h"
+#include "ruby/heap/heap.h"
 #include "vm/fiber_link.h"
 #include "vm/find/fiber_search.h"
 #include "vm/loader.h"
@@ -39,7 +39,7 @@ static enum rcore_fiber_status status_of(uint64_t status)
 						: RCORE_FIBER_STATUS_UNKNOWN;
 }
 
-static void note(struct rcore_loader *loader, struct rcore_fiber *fiber, const char *what)
+void rcore_note_fiber(struct rcore_loader *loader, struct rcore_fiber *fiber, const char *what)
 {
 	if (!fiber->problem)
 		fiber->problem = rcore_problem(loader->snapshot,
@@ -66,10 +66,10 @@ static bool is_copy(struct rcore_loader *loader, uint64_t address, uint64_t fibe
 }
 
 /*
- * Whether a context has a copy of the EC of the fiber that created it. That is
- * so for a callcc continuation, and for a moment for a new fiber:
+ * Whether a context has a copy of the EC of the fiber that created it. A callcc
+ * continuation always has one. A new fiber has one for a moment:
  * fiber_t_alloc() of cont.c puts it on the list, and lets its object point to
- * it, before it has an EC of its own.
+ * it, before it has its own EC.
  */
 static bool is_no_fiber(struct rcore_loader *loader, uint64_t address, const void *copy,
 			size_t size)
@@ -102,9 +102,8 @@ static void leave_guard(const struct rcore_loader *loader, struct rcore_fiber *f
 }
 
 /*
- * Adds the fiber at `address`. If `certain`, nothing else can be there, because
- * only fibers are pointed to in this way: a struct that fails its check is then
- * kept, with a problem.
+ * Adds the fiber at `address`. If `certain`, the pointer can only lead to a
+ * fiber, so a struct that fails its check is kept, with a problem.
  */
 static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t address,
 				     bool certain)
@@ -161,7 +160,7 @@ static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t addre
 								  ": status out of range",
 								  address));
 	else if (fiber->object && !rcore_wraps(loader->ruby, fiber->object, address))
-		note(loader, fiber, "no Fiber object where its field points");
+		rcore_note_fiber(loader, fiber, "its field does not point to a Fiber object");
 	return NULL;
 }
 
@@ -183,8 +182,8 @@ static struct rcore_error *add_found(void *context, uint64_t address)
 
 /*
  * Adds a fiber that a thread points to. If fibers are on a list, the search has
- * normally found it. A list that is cut in two shows no fault; a fiber of the
- * missing part then leads to the rest.
+ * normally found it already. A list that was cut in two looks valid, but a
+ * fiber of the missing part leads to the rest.
  */
 static struct rcore_error *add_named(struct rcore_loader *loader, uint64_t address)
 {
@@ -238,7 +237,7 @@ static struct rcore_error *add_from_thread(struct rcore_loader *loader,
 								 thread->address));
 		return NULL;
 	}
-	/* Not through ec->fiber_ptr: add_fiber() compares the two. */
+	/* Does not use ec->fiber_ptr, because add_fiber() compares the two. */
 	return add_named(loader, ec - (uint64_t)layout->fiber.saved_ec.offset);
 }
 
@@ -262,168 +261,6 @@ static struct rcore_error *add_chains(struct rcore_loader *loader)
 			return err;
 	}
 	return NULL;
-}
-
-static int linked(struct rcore_loader *loader, struct rcore_fiber *fiber, uint64_t other,
-		  const char *missing)
-{
-	if (!other)
-		return -1;
-	int index = rcore_address_map_get(&loader->fiber_at, other);
-	if (index < 0)
-		note(loader, fiber, missing);
-	return index;
-}
-
-/*
- * Before 3.0, only the resumed fiber points to the other one: only a resume
- * sets its prev (fiber_switch() of cont.c).
- */
-static void turn_chains(struct rcore_loader *loader)
-{
-	for (size_t i = 0; i < loader->fibers.count; i++) {
-		int other = loader->fibers.items[i].resumed_by;
-		if (other >= 0 && loader->fibers.items[other].resuming < 0)
-			loader->fibers.items[other].resuming = (int)i;
-	}
-}
-
-/*
- * Sets each fiber's thread. A thread that is no longer in a list has ended; a
- * living fiber keeps the Thread object and so the rb_thread_t alive
- * (cont_mark() of cont.c).
- */
-static struct rcore_error *find_owners(struct rcore_loader *loader)
-{
-	const struct rcore_layout *layout = loader->ruby->layout;
-	for (size_t i = 0; i < loader->fibers.count; i++) {
-		struct rcore_fiber *fiber = &loader->fibers.items[i];
-		uint64_t thread;
-		if (rcore_read_field(loader->ruby->memory, fiber->ec, &layout->ec.thread_ptr,
-				     &thread) ||
-		    !thread) {
-			note(loader, fiber, "it belongs to no thread");
-			continue;
-		}
-		fiber->thread = rcore_address_map_get(&loader->thread_at, thread);
-		if (fiber->thread < 0) {
-			struct rcore_error *err =
-				rcore_load_thread(loader, thread, -1, true, &fiber->thread);
-			if (err)
-				return err;
-		}
-		uint64_t prev = 0, resuming = 0;
-		rcore_read_field(loader->ruby->memory, fiber->address, &layout->fiber.prev,
-				 &prev);
-		rcore_fiber_resuming(loader->ruby, fiber->address, &resuming);
-		fiber->resumed_by =
-			linked(loader, fiber, prev,
-			       "no fiber where its field for the one that resumed it points");
-		fiber->resuming =
-			linked(loader, fiber, resuming,
-			       "no fiber where its field for the one it resumed points");
-	}
-	if (!rcore_has(&layout->fiber.resuming_fiber))
-		turn_chains(loader);
-	return NULL;
-}
-
-/* The root fiber is F0; `place` is a fiber's position among the others. */
-static bool name_fiber(struct rcore_loader *loader, struct rcore_fiber *fiber, size_t place)
-{
-	static const int ages[] = {
-		[RCORE_FIBER_CREATED] = 0,        [RCORE_FIBER_RESUMED] = 1,
-		[RCORE_FIBER_SUSPENDED] = 1,      [RCORE_FIBER_TERMINATED] = 2,
-		[RCORE_FIBER_STATUS_UNKNOWN] = 2,
-	};
-	const char *thread = loader->threads.items[fiber->thread].id;
-	const struct rcore_who who = {thread, fiber->address, fiber->object,
-				      ages[fiber->status]};
-	if (fiber->is_root)
-		place = 0;
-	else if (loader->snapshot->ids &&
-		 !rcore_ids_number(loader->snapshot->ids, &who, &place))
-		return false;
-	snprintf(fiber->id, sizeof(fiber->id), "%s.F%zu", thread, place);
-	return true;
-}
-
-/*
- * Numbers the fibers of a thread: the root first, then the others in the order
- * in which they were found.
- */
-static bool number(struct rcore_loader *loader)
-{
-	for (int pass = 0; pass < 2; pass++) {
-		for (size_t i = 0; i < loader->fibers.count; i++) {
-			struct rcore_fiber *fiber = &loader->fibers.items[i];
-			if (fiber->thread < 0 || fiber->is_root != (pass == 0))
-				continue;
-			struct rcore_thread *thread = &loader->threads.items[fiber->thread];
-			/*
-			 * A thread that has lost its root fiber also starts at
-			 * F1.
-			 */
-			size_t place = thread->fiber_count++;
-			thread->fibers[place] = (int)i;
-			bool rooted = loader->fibers.items[thread->fibers[0]].is_root;
-			if (!name_fiber(loader, fiber, place + !rooted))
-				return false;
-			if (fiber->is_current)
-				thread->current_fiber = (int)i;
-		}
-	}
-	return true;
-}
-
-static struct rcore_error *assign(struct rcore_loader *loader)
-{
-	size_t *counts = rcore_calloc(loader->threads.count, sizeof(*counts));
-	if (!counts)
-		return rcore_error_no_memory();
-	size_t lost = 0;
-	for (size_t i = 0; i < loader->fibers.count; i++) {
-		struct rcore_fiber *fiber = &loader->fibers.items[i];
-		if (fiber->thread >= 0) {
-			counts[fiber->thread]++;
-		} else {
-			snprintf(fiber->id, sizeof(fiber->id), "X.F%zu", ++lost);
-		}
-	}
-	struct rcore_error *err = NULL;
-	for (size_t i = 0; i < loader->threads.count && !err; i++) {
-		loader->threads.items[i].fibers = rcore_arena_alloc(
-			&loader->snapshot->arena, (counts[i] + 1) * sizeof(int));
-		if (!loader->threads.items[i].fibers)
-			err = rcore_error_no_memory();
-	}
-	free(counts);
-	if (!err && !number(loader))
-		err = rcore_error_no_memory();
-	return err;
-}
-
-/*
- * Two pointers say what a thread runs and whose fiber that is; checks that they
- * agree.
- */
-static void check_current(struct rcore_loader *loader)
-{
-	const struct rcore_layout *layout = loader->ruby->layout;
-	for (size_t i = 0; i < loader->threads.count; i++) {
-		struct rcore_thread *thread = &loader->threads.items[i];
-		uint64_t ec;
-		if (thread->is_ended || thread->problem || thread->current_fiber >= 0 ||
-		    rcore_read_field(loader->ruby->memory, thread->address, &layout->thread.ec,
-				     &ec) ||
-		    !ec)
-			continue;
-		thread->problem = rcore_problem(
-			loader->snapshot, rcore_error_create(RCORE_ERROR_CORRUPT,
-							     "thread at 0x%" PRIx64
-							     " runs a fiber of another thread",
-							     thread->address));
-	}
 }
 
 /*
@@ -476,17 +313,5 @@ struct rcore_error *rcore_find_fibers(struct rcore_loader *loader)
 		err = add_chains(loader);
 	for (size_t i = 0; i < loader->fibers.count && !err; i++)
 		mark_root(loader, &loader->fibers.items[i]);
-	return err;
-}
-
-struct rcore_error *rcore_assign_fibers(struct rcore_loader *loader)
-{
-	struct rcore_error *err = find_owners(loader);
-	if (!err)
-		err = assign(loader);
-	if (!err) {
-		check_current(loader);
-		rcore_mark_parked(loader);
-	}
 	return err;
 }

@@ -74,13 +74,14 @@ static void will_read(const struct rcore_ruby *ruby, uint64_t start, uint64_t en
 }
 
 /*
- * Reads the VM stacks of all fibers: of a running process with a few system
- * calls, of a core on the disk in a few sweeps. The control frames are at the
- * end of a stack, from ec->cfp on; the environments are at its start.
+ * Reads the VM stacks of all fibers together. This takes a few system calls for
+ * a running process, and a few sweeps over the disk for a core. The control
+ * frames are at the end of a stack, from ec->cfp on; the environments are at
+ * its start.
  */
 static void read_stacks(struct rcore_loader *loader)
 {
-	/* Bytes; the rest of a deep stack is read when it is decoded. */
+	/* In bytes; the rest of a deep stack is read when it is decoded. */
 	enum { MOST = 16 << 10, FIRST = 512 };
 	struct rcore_core *core = loader->ruby->core;
 	struct rcore_live *live = loader->ruby->live;

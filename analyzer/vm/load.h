@@ -10,7 +10,7 @@
 /*
  * Fills the snapshot's ractors, threads, fibers, frames and other kernel
  * threads from the rb_vm_t at `vm`. If a part cannot be read, sets its problem
- * and continues. `process` lists the kernel threads; it may have none. Error:
+ * and continues. `process` lists the kernel threads, if there are any. Error:
  * NO_MEMORY only.
  */
 struct rcore_error *rcore_vm_load(struct rcore_ruby *ruby, uint64_t vm,

@@ -22,7 +22,7 @@ struct rcore_loader {
 	struct {
 		struct rcore_thread *items;
 		size_t count, capacity;
-	} threads; /* living first, then ended */
+	} threads; /* living threads first, then ended ones */
 	size_t ended_count;
 	struct {
 		struct rcore_fiber *items;
@@ -52,13 +52,18 @@ static inline int rcore_unchanged_fiber(const struct rcore_ruby *ruby, uint64_t 
 	return index >= 0 && earlier->unchanged[index] ? index : -1;
 }
 
-/* Each adds what it finds to the loader. Error: NO_MEMORY only. */
+/*
+ * Each of these functions adds what it finds to the loader. Error: NO_MEMORY
+ * only.
+ */
 struct rcore_error *rcore_load_threads(struct rcore_loader *loader);
 /*
  * Sets is_current and is_root, which the frames' decoder needs. Fibers have no
  * threads yet.
  */
 struct rcore_error *rcore_find_fibers(struct rcore_loader *loader);
+/* Sets fiber->problem to "fiber at 0x...: WHAT", unless it has a problem. */
+void rcore_note_fiber(struct rcore_loader *loader, struct rcore_fiber *fiber, const char *what);
 struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_fiber *fiber);
 /* Sets each fiber's thread, and the ids of both. */
 struct rcore_error *rcore_assign_fibers(struct rcore_loader *loader);
@@ -86,6 +91,6 @@ bool rcore_thread_syscall(const struct rcore_loader *loader, int thread,
  * rb_ec_partial_backtrace_object() of vm_backtrace.c: a C function gets the
  * path and line of the next Ruby frame outwards.
  */
-void rcore_native_backtrace(struct rcore_ruby *ruby, struct rcore_fiber *fiber);
+void rcore_native_backtrace(struct rcore_loader *loader, struct rcore_fiber *fiber);
 
 #endif

@@ -27,7 +27,7 @@ void rcore_problem_add(struct rcore_snapshot *snapshot, struct rcore_error *err)
 			return;
 	}
 	if (snapshot->problem_count == RCORE_PROBLEM_LIMIT)
-		text = "there are more problems; they were not kept";
+		text = "there are more problems, which were not kept";
 	snapshot->problems[snapshot->problem_count++] = text;
 }
 

@@ -6,7 +6,9 @@
 #include "ruby/object/st_table.h"
 #include "vm/roots_private.h"
 
-/* Members of the rb_vm_t that have a name here; all others have none. */
+/*
+ * The members of the rb_vm_t that are named in paths; all others have no name.
+ */
 struct member {
 	const struct rcore_field *field;
 	const char *name;
@@ -34,8 +36,8 @@ static struct rcore_error *add_words(struct rcore_roots *roots, uint64_t base, u
 }
 
 /*
- * All members of the rb_vm_t that point to objects are marked, except caches of
- * methods that became invalid, so it is read as words.
+ * The collector marks all members of the rb_vm_t that point to objects, except
+ * caches of methods that became invalid. So this reads the struct as words.
  */
 static struct rcore_error *add_vm(struct rcore_roots *roots)
 {
@@ -61,8 +63,8 @@ static struct rcore_error *add_vm(struct rcore_roots *roots)
 }
 
 /*
- * Object is registered like any class that C code defines. As a root of its
- * own, it makes paths over constants begin where a reader expects.
+ * Object is registered like any class that C code defines. A separate root for
+ * it makes paths over constants begin where a reader expects.
  */
 static struct rcore_error *add_object_class(struct rcore_roots *roots)
 {
@@ -107,7 +109,7 @@ static struct rcore_error *add_list(struct rcore_roots *roots, uint64_t head, in
 	return NULL;
 }
 
-/* Ractors, which refer to their threads; up to 2.7, threads. */
+/* Adds the Ractors, which refer to their threads; up to 2.7, the threads. */
 static struct rcore_error *add_threads(struct rcore_roots *roots)
 {
 	const struct rcore_layout *layout = roots->ruby->layout;
@@ -122,8 +124,9 @@ static struct rcore_error *add_threads(struct rcore_roots *roots)
 }
 
 /*
- * rb_symbols_t.ids, which has all symbols and their names. Up to 3.4 it is
- * registered; then rb_sym_global_symbols_mark_and_move() of symbol.c marks it.
+ * Adds rb_symbols_t.ids, which has all symbols and their names. Up to 3.4 it is
+ * registered; since then, rb_sym_global_symbols_mark_and_move() of symbol.c
+ * marks it.
  */
 static struct rcore_error *add_symbols(struct rcore_roots *roots)
 {
@@ -142,7 +145,10 @@ static struct rcore_error *add_symbols(struct rcore_roots *roots)
 	return rcore_roots_add(roots, value, &root) ? NULL : rcore_error_no_memory();
 }
 
-/* The addresses of variables that rb_gc_register_address() got. */
+/*
+ * Adds the variables whose addresses were registered with
+ * rb_gc_register_address().
+ */
 static struct rcore_error *add_registered(struct rcore_roots *roots)
 {
 	const struct rcore_layout *layout = roots->ruby->layout;
@@ -180,7 +186,10 @@ static struct rcore_error *add_registered(struct rcore_roots *roots)
 	return NULL;
 }
 
-/* From an object to an Array of its finalizers, which is marked. */
+/*
+ * Adds the finalizers. The table maps an object to an Array of its finalizers,
+ * and the collector marks only the Array.
+ */
 static struct rcore_error *add_finalizers(struct rcore_roots *roots)
 {
 	const struct rcore_field *field = &roots->ruby->layout->objspace.finalizer_table;

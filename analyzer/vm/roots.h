@@ -2,7 +2,7 @@
 #ifndef RCORE_VM_ROOTS_H
 #define RCORE_VM_ROOTS_H
 
-#include "model/heap.h"
+#include "model/heap/heap.h"
 #include "ruby/ruby.h"
 
 /* A kernel thread: its registers, one of which is the stack pointer. */
@@ -17,19 +17,19 @@ struct rcore_roots_source {
 	uint64_t vm, objspace;
 	const struct rcore_roots_thread *threads;
 	size_t thread_count;
-	/* Of the machine stacks in all, at most so many bytes are read. */
+	/* The most bytes that are read of all machine stacks together. */
 	uint64_t stack_limit;
 };
 
-/* Each word that is read may be a root. */
+/* Each word that is read may be a root, so this also limits the roots. */
 #define RCORE_ROOTS_STACK_LIMIT (UINT64_C(256) << 20)
 
 /*
  * Finds what the collector starts from, as gc_mark_roots() of gc.c and
- * rb_vm_mark() of vm.c, and appends it to heap->roots: members of the VM,
+ * rb_vm_mark() of vm.c do, and appends it to heap->roots: members of the VM,
  * Ractors, what rb_gc_register_address() registered, finalizers, global
  * variables, at_exit blocks, and machine stacks. Threads and their VM stacks
- * are edges of Ractors. What cannot be read is left out; heap->problem says so.
+ * are edges of Ractors. Skips what cannot be read; heap->problem then says so.
  * Error: NO_MEMORY.
  */
 struct rcore_error *rcore_roots_find(struct rcore_ruby *ruby,

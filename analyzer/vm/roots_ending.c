@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/count.h"
 #include "ruby/object/data.h"
+#include "ruby/object/value.h"
 #include "ruby/search.h"
 #include "vm/roots_private.h"
 
 /*
- * What at_exit registered: `end_procs` of eval_jump.c, the head of a list whose
- * items are {function, VALUE, next item}. The same from 2.6 to 4.0.
+ * What at_exit registered is in `end_procs` of eval_jump.c, the head of a list
+ * whose items are {function, VALUE, next item}. This is the same from 2.6 to
+ * 4.0.
  */
 struct item {
 	uint64_t function, value, next;
@@ -30,22 +33,55 @@ static bool is_block(struct rcore_roots *roots, uint64_t value)
 	return is_proc;
 }
 
-/* Whether it is the head of such a list: checks its first two items. */
+/* What a word must lead to, to be the head of the list. */
+struct search {
+	struct rcore_roots *roots;
+	int most; /* items that are read */
+	/*
+	 * The newest items may be no Procs, because an extension may pass any
+	 * object to rb_set_end_proc(). The first Proc ends the search.
+	 */
+	bool is_mixed;
+};
+
+/* The collector marks each value: all are immediate values or objects. */
+static bool is_marked(struct rcore_roots *roots, uint64_t value)
+{
+	return rcore_immediate(roots->ruby, value) != RCORE_NO_IMMEDIATE ||
+	       rcore_heap_node_at(roots->heap, value, false) != RCORE_HEAP_NONE;
+}
+
+/* Without a Proc, nothing distinguishes the list from others. */
 static bool is_list(void *context, uint64_t address, const void *copy, size_t size)
 {
-	struct rcore_roots *roots = context;
+	const struct search *search = context;
 	struct item item;
 	uint64_t at;
+	bool has_block = false;
 	(void)address;
 	(void)size;
 	memcpy(&at, copy, sizeof(at));
-	for (int i = 0; i < 2; i++, at = item.next) {
-		if (!read_item(roots, at, &item) || !is_block(roots, item.value))
+	for (int i = 0; i < search->most && at; i++, at = item.next) {
+		if (!read_item(search->roots, at, &item))
 			return false;
-		if (!item.next)
-			return true;
+		if (is_block(search->roots, item.value)) {
+			has_block = true;
+			if (search->is_mixed)
+				break;
+		} else if (!search->is_mixed || !is_marked(search->roots, item.value)) {
+			return false;
+		}
 	}
-	return true;
+	return has_block;
+}
+
+static bool find_list(struct rcore_roots *roots, uint64_t *ret)
+{
+	struct search searches[] = {{roots, 2, false}, {roots, 256, true}};
+	for (size_t i = 0; i < RCORE_COUNT(searches); i++)
+		if (rcore_search_statics(roots->ruby, sizeof(*ret), is_list, &searches[i], ret))
+			return true;
+	return false;
 }
 
 struct rcore_error *rcore_roots_ending(struct rcore_roots *roots)
@@ -54,8 +90,7 @@ struct rcore_error *rcore_roots_ending(struct rcore_roots *roots)
 	struct rcore_heap_root root = {.kind = RCORE_ROOT_ENDING};
 	struct item item;
 	uint64_t list, at;
-	if (!rcore_search_statics(roots->ruby, sizeof(at), is_list, roots, &list) ||
-	    rcore_read_u64(roots->ruby->memory, list, &at))
+	if (!find_list(roots, &list) || rcore_read_u64(roots->ruby->memory, list, &at))
 		return NULL; /* there is no list */
 	for (; at; at = item.next) {
 		if (rcore_roots_repeats(&walk, at) || !read_item(roots, at, &item)) {

@@ -6,13 +6,13 @@
 #include "vm/roots_private.h"
 
 /*
- * Global variables: rb_global_tbl of variable.c, a rb_id_table of entries
- * {variable, ID ...}. A variable has `data` as its second word: the value
- * itself, or the address of a variable of C code that has it ($stdout).
+ * Global variables are in rb_global_tbl of variable.c, a rb_id_table of entries
+ * {variable, ID ...}. The second word of a variable is `data`: the value
+ * itself, or the address of a C variable that contains the value ($stdout).
  */
 enum { VARIABLE_DATA = 8 };
 
-/* How many names must begin with '$' for the table to be recognized. */
+/* A table is recognized if at least this many names begin with '$'. */
 enum { SAMPLES = 8 };
 
 static bool is_global(struct rcore_ruby *ruby, uint64_t serial)
@@ -32,7 +32,7 @@ static bool is_table(void *context, uint64_t address, const void *copy, size_t s
 	unsigned samples = 0;
 	bool found = true;
 	memcpy(&table, copy, sizeof(table));
-	/* A table is on malloc()'s heap. */
+	/* Whether an address may be a table, which malloc() allocated. */
 	if (!table || table % 8 ||
 	    rcore_heap_node_at(roots->heap, table, true) != RCORE_HEAP_NONE)
 		return false;
@@ -47,7 +47,7 @@ static bool is_table(void *context, uint64_t address, const void *copy, size_t s
 	return samples == SAMPLES;
 }
 
-/* `data` is a value, or where one is. */
+/* `data` is a value, or the address of one. */
 static struct rcore_error *add_global(struct rcore_roots *roots, uint64_t serial,
 				      uint64_t entry)
 {

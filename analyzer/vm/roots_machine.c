@@ -5,16 +5,16 @@
 #include "vm/roots_private.h"
 
 /*
- * The registers and the machine stack of a kernel thread. The collector knows
- * where the stack of a thread ends only if the thread has released the GVL
- * since; the stack pointer always shows it. A stack that the C library has
- * allocated starts at its struct pthread, where the thread pointer is; what
- * follows may be any memory, such as pages of the heap, whose garbage would
- * look alive. Any other stack ends at a guard page, or where memory does, at
- * the latest after STACK_LIMIT bytes.
+ * Finds roots in the registers and the machine stacks of kernel threads. The
+ * collector knows the end of a thread's stack only from when the thread last
+ * released the GVL; the stack pointer always shows it. A stack that the C
+ * library has allocated starts at its struct pthread, where the thread pointer
+ * is; what follows may be any memory, such as pages of the heap, whose garbage
+ * would look alive. Any other stack ends at a guard page, at the end of mapped
+ * memory, or at the latest after STACK_LIMIT bytes.
  *
- * Stacks that overlap are read once: the target says how many threads there
- * are, and where their stacks begin.
+ * Stacks that overlap are read once, because a hostile target could list any
+ * number of threads on the same stack.
  */
 enum { STACK_LIMIT = 8 << 20, PAGE = 4096 };
 
@@ -28,7 +28,10 @@ static bool add_word(struct rcore_roots *roots, uint64_t value, uint64_t address
 	return rcore_roots_add(roots, value, &root);
 }
 
-/* What was read of all stacks. They are read by address. */
+/*
+ * The progress through all stacks, which are read in the order of their
+ * addresses.
+ */
 struct reading {
 	uint64_t end;  /* of the last one */
 	uint64_t left; /* bytes, before the limit of all is reached */

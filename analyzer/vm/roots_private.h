@@ -16,8 +16,8 @@ struct rcore_roots {
 enum { RCORE_ROOTS_LIMIT = 1 << 24 };
 
 /*
- * Adds a value that is an object of the heap; ignores all others. Returns false
- * if memory is short.
+ * Adds a value if it is an object of the heap; ignores all other values.
+ * Returns false if memory is short.
  */
 bool rcore_roots_add(struct rcore_roots *roots, uint64_t value,
 		     const struct rcore_heap_root *like);
@@ -25,19 +25,22 @@ bool rcore_roots_add(struct rcore_roots *roots, uint64_t value,
 /* Adds a name; *ret is its index. Returns false if memory is short. */
 bool rcore_roots_name(struct rcore_roots *roots, const char *name, uint32_t *ret);
 
-/* Says why roots are missing, unless something else is missing, too. */
+/* Sets heap->problem to why roots are missing, unless it is set already. */
 void rcore_roots_problem(struct rcore_roots *roots, const char *problem);
 
 /*
- * A walk over a list that may have a cycle: an earlier entry, and after how
- * many steps a later one takes its place (Brent).
+ * A walk over a list that may have a cycle (Brent's algorithm): an earlier
+ * entry, and the number of steps after which a later entry replaces it.
  */
 struct rcore_roots_walk {
 	uint64_t mark;
 	uint32_t steps, lap;
 };
 
-/* Whether an entry of the list was there before, or there are too many. */
+/*
+ * Whether the walk must end: it was at this entry before, or there are too
+ * many.
+ */
 static inline bool rcore_roots_repeats(struct rcore_roots_walk *walk, uint64_t entry)
 {
 	if (entry == walk->mark || walk->lap > RCORE_ROOTS_LIMIT)

@@ -24,7 +24,7 @@ struct reading {
 	} found;
 };
 
-/* `name_err` says why there is no name. */
+/* `name_err` is why there is no name. */
 static struct rcore_error *add(struct reading *reading, const char *name,
 			       struct rcore_error *name_err, uint64_t value)
 {

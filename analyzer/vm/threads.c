@@ -43,8 +43,8 @@ static int kernel_tid(struct rcore_loader *loader, uint64_t thread)
 		tid = &layout->native_thread.tid;
 	}
 	/*
-	 * After a fork, the tid of 3.1 and 3.2 is the parent's; up to 3.0 there
-	 * is none.
+	 * After a fork, 3.1 and 3.2 still have the parent's tid; up to 3.0,
+	 * there is no tid.
 	 */
 	int found = tid_of_pthread(loader->process, field_or_zero(loader, base, thread_id));
 	return found ? found : (int)field_or_zero(loader, base, tid);
@@ -143,7 +143,7 @@ struct rcore_error *rcore_load_thread(struct rcore_loader *loader, uint64_t addr
 			loader->snapshot,
 			rcore_error_create(RCORE_ERROR_CORRUPT,
 					   "thread at 0x%" PRIx64
-					   ": no Thread object where its field points",
+					   ": its field does not point to a Thread object",
 					   address));
 	thread->tid = is_ended ? 0 : kernel_tid(loader, address);
 	thread->status =

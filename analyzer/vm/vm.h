@@ -36,7 +36,7 @@
  * ec->cfp is the innermost frame. See vm_core.h, ractor_core.h and cont.c.
  */
 
-/* Limits for what a hostile target can make us read. */
+/* Limits how much a hostile target can make rcore read. */
 enum {
 	RCORE_RACTOR_LIMIT = 100000,
 	RCORE_THREAD_LIMIT = 1000000,

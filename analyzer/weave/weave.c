@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "vm/stack/frame_flags.h"
 #include "weave/learn.h"
 
@@ -96,12 +97,6 @@ static void list_ruby(struct weaver *weaver)
 	}
 }
 
-static int compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
 /*
  * A native frame counts as a C method only if one of these control frames has
  * that function.
@@ -117,7 +112,7 @@ static void list_native(struct weaver *weaver, uint64_t activation)
 	for (size_t i = 0; i < weaver->ruby.count; i++)
 		if (weaver->ruby.items[i].function)
 			functions[count++] = weaver->ruby.items[i].function;
-	qsort(functions, count, sizeof(*functions), compare);
+	qsort(functions, count, sizeof(*functions), rcore_ascending);
 	for (size_t i = weaver->fiber->native_count; i-- > 0;) {
 		const struct rcore_native_frame *frame = &weaver->fiber->native[i];
 		uint64_t start = is_loader(frame) ? LOADER : frame->function_start;
@@ -125,10 +120,10 @@ static void list_native(struct weaver *weaver, uint64_t activation)
 			continue;
 		if (start == activation || (activation && frame->part_of == activation))
 			add_event(weaver, &weaver->native, 0, i);
-		else if (bsearch(&start, functions, count, sizeof(*functions), compare))
+		else if (bsearch(&start, functions, count, sizeof(*functions), rcore_ascending))
 			add_event(weaver, &weaver->native, start, i);
 		else if (frame->part_of && bsearch(&frame->part_of, functions, count,
-						   sizeof(*functions), compare))
+						   sizeof(*functions), rcore_ascending))
 			add_event(weaver, &weaver->native, frame->part_of, i);
 	}
 	free(functions);

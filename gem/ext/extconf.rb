@@ -14,7 +14,7 @@ PROGRAMS = %w[gcc make awk pkg-config protoc-c].freeze
 LIBRARIES = %w[libelf libdw json-c zlib libprotobuf-c].freeze
 # What has no file of pkg-config that works in every release.
 HEADERS = %w[archive.h libiberty/demangle.h uthash.h xxhash.h].freeze
-PACKAGES = "Debian, Ubuntu: gcc make pkg-config libelf-dev libdw-dev libjson-c-dev uthash-dev libxxhash-dev libarchive-dev " \
+PACKAGES = "Debian, Ubuntu: gcc make pkg-config libelf-dev libdw-dev libjson-c-dev uthash-dev libxxhash-dev libdeflate-dev libarchive-dev " \
            "libiberty-dev zlib1g-dev libprotobuf-c-dev protobuf-c-compiler"
 
 def quiet?(*command)

@@ -2,7 +2,8 @@
 require_relative "../truth/twins"
 require_relative "emulated"
 
-# The rcores that `make aarch64` and `make aarch64-static` built, and what runs them.
+# The rcores that `make aarch64` and `make aarch64-static` built, and the
+# commands that run them.
 module CrossBuilt
   FOLDER = File.join(File.dirname(Suite::RCORE), "aarch64")
   LIBRARIES = File.join(TestRuby::CACHE, "libraries/aarch64")

@@ -2,8 +2,8 @@
 require_relative "../truth/rubies"
 require_relative "../truth/debuggee"
 
-# A Ruby for another machine. It runs where we run, without chroot: the emulator looks
-# in the folder first for what the program opens.
+# A Ruby for another machine. It runs without chroot: the emulator looks in the
+# folder first for what the program opens.
 class EmulatedRuby < TestRuby
   EMULATOR = "qemu-aarch64-static"
   COMPILER = "aarch64-linux-gnu-gcc"

@@ -2,15 +2,22 @@
 # The programs that bench measures cores and processes of. Ruby 2.7 and later.
 
 # FIBERS parked in a method, each with a context of the gem ruby-profiler if CONTEXTS is 1, OBJECTS strings alive,
-# THREADS asleep, RESERVE bytes of address space, BUSY threads that work.
-def populate(fibers:, objects:, threads: 5, reserve: 0, contexts: 0, busy: 0)
+# THREADS asleep, RESERVE bytes of address space, BUSY threads that work, ORDERS of 7 objects each.
+def populate(fibers:, objects:, threads: 5, reserve: 0, contexts: 0, busy: 0, orders: 0)
   require "ruby/profiler" if contexts > 0
+  $orders = Array.new(orders) { |i| Order.new(i, ["item #{i}", "item #{i + 1}", { state: "open #{i}" }], "note #{i}") }
   $objects = Array.new(objects) { |i| "object #{i}" }
   $fibers = Array.new(fibers) { Fiber.new { apply(contexts); [1].each { park(4) } }.tap(&:resume) }
   $threads = Array.new(threads) { Thread.new { sleep } }
   reserve_space(reserve) if reserve > 0
   busy.times { Thread.new { loop { Array.new(100) { |i| "work #{i}" }.sort } } }
   Thread.pass until $threads.all? { |thread| thread.status == "sleep" }
+end
+
+class Order
+  def initialize(id, items, note)
+    @id, @items, @note = id, items, note
+  end
 end
 
 def apply(contexts)

@@ -3,116 +3,190 @@ require "rbconfig"
 require_relative "../support/child"
 require_relative "peers_list"
 
-# Prints how much it has done, and in how much processor time, every 50 ms of that. A word on its input switches a sampler
-# on or off.
+# Works for each line that it reads: "work SECONDS" of its processor time, and prints how much it has done for each of them. Any other
+# line switches a sampler on or off. In between it waits, so that nothing is measured while an observer comes or goes.
 WORK = <<~'RUBY'
   $stdout.sync = true
   def step(n) = n.zero? ? 0 : step(n - 1)
-  def switch(word)
-    case word
-    when "stackprof" then require "stackprof"; StackProf.start(mode: :wall, interval: 1000, raw: true)
-    when "stop" then StackProf.stop
+  def now = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID)
+
+  def work(seconds)
+    begun = now
+    done = 0
+    until (spent = now - begun) >= seconds
+      50.times { step(20) }
+      done += 1
     end
+    done / spent
   end
-  done = 0
-  last = 0.0
-  loop do
-    500.times { step(20) }
-    done += 1
-    now = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID)
-    next if now - last < 0.05
-    last = now
-    puts "#{done} #{now}"
-    switch($stdin.gets.chomp) if IO.select([$stdin], nil, nil, 0)
+
+  $stdin.each_line do |line|
+    case line.chomp
+    when /\Awork (.+)/ then puts work($1.to_f)
+    when "stackprof" then require "stackprof"; StackProf.start(mode: :wall, interval: 1000, raw: true)
+    when "vernier" then require "vernier"; Vernier.start_profile(interval: 1000)
+    when "stop stackprof" then StackProf.stop; StackProf.results
+    when "stop vernier" then Vernier.stop_profile
+    end
   end
 RUBY
 
 # A program that works, and is observed now and then.
 class Worker
-  def initialize
-    @lines = []
-    ours, theirs = IO.pipe
-    input, @words = IO.pipe
-    @pid = Process.spawn(Peers.environment, RbConfig.ruby, "-e", WORK, in: input, out: theirs, err: File::NULL)
-    [theirs, input].each(&:close)
-    @reader = Thread.new { ours.each_line { |line| @lines << line.split.map(&:to_f) } }
+  attr_reader :pid
+
+  def initialize(command = [RbConfig.ruby], environment = Peers.environment)
+    theirs, @words = IO.pipe
+    @answers, output = IO.pipe
+    @pid = Process.spawn(environment, *command, "-e", WORK, in: theirs, out: output, err: File::NULL)
+    [theirs, output].each(&:close)
+    work(0.5)
   end
 
-  # Work for each second on a processor, while the block waits.
-  def rate
-    first = @lines.size
-    yield
-    lines = @lines[first..]
-    (lines.last[0] - lines.first[0]) / (lines.last[1] - lines.first[1])
+  def say(line) = @words.puts(line)
+
+  # Works for as long on a processor. Returns the work for each second.
+  def work(seconds)
+    say("work #{seconds}")
+    abort "bench: the program stopped working" unless IO.select([@answers], nil, nil, Child::LIMIT)
+    Float(@answers.gets || abort("bench: the program has ended"))
   end
 
-  # As long as that on a processor.
-  def wait(seconds)
-    until_time = @lines.last[1] + seconds
-    limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + Child::LIMIT
-    until @lines.last[1] >= until_time
-      abort "bench: the program stopped working" if Process.clock_gettime(Process::CLOCK_MONOTONIC) > limit
-      sleep 0.02
-    end
-  end
-
-  def ready
-    sleep 0.02 until @lines.any?
-  end
-
-  # `by` is nil, a word for the program, or starts to observe a process, and stops.
-  def observe(by)
-    return yield if by.nil?
-    by.is_a?(String) ? @words.puts(by) : by.start(@pid)
-    wait(0.2)
-    yield
-  ensure
-    by.is_a?(String) ? @words.puts("stop") : by.stop if by
-  end
-
-  def close
-    Child.stop(@pid)
-    @reader.join
-  end
+  def close = Child.stop(@pid)
 end
 
-# Lets `rcore record` observe a process.
-class Recorder
+# A sampler in the program.
+class Inside
+  def initialize(name) = @name = name
+
+  def begin(worker) = @worker = worker
+  def on = @worker.say(@name)
+  def off = @worker.say("stop #{@name}")
+  def end; end
+end
+
+# `rcore record`, which is stopped while it does not observe. In the kernel, its BPF program goes on then; see Recorder.
+class Stopped
   def initialize(folder, *options)
     @path = File.join(folder, "work.rec")
     @options = options
   end
 
-  def start(pid)
-    File.delete(@path) if File.exist?(@path)
-    @recorder = Process.spawn(RCORE, "record", "-p", pid.to_s, *@options, "-o", @path, %i[out err] => File::NULL)
-    sleep 0.02 until File.exist?(@path)
+  def begin(worker)
+    FileUtils.rm_f(@path)
+    @recorder = Process.spawn(RCORE, "record", "-p", worker.pid.to_s, *@options, "-o", @path, %i[out err] => File::NULL)
+    wait_for_file
+    off
   end
 
-  def stop
+  def on = Child.signal(:CONT, @recorder)
+  def off = Child.signal(:STOP, @recorder)
+
+  def end
+    on
+    finish
+  end
+
+  private
+
+  def wait_for_file
+    limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + Child::LIMIT
+    until File.exist?(@path)
+      abort "bench: rcore does not record" if Process.wait(@recorder, Process::WNOHANG) || Process.clock_gettime(Process::CLOCK_MONOTONIC) > limit
+      sleep 0.02
+    end
+  end
+
+  def finish
     Child.signal(:INT, @recorder)
     Child.wait(@recorder)
   end
 end
 
-# Student's t for 95 %.
-def quantile(freedom) = freedom < 1 ? Float::INFINITY : 1.96 + 2.4 / freedom + 2.8 / freedom**2
+# `rcore record`, which begins and ends each time.
+class Recorder < Stopped
+  def begin(worker) = @worker = worker
 
-# AB BA AB ... until the interval of 95 % is narrow enough. Prints how much of the work that was done while `base` observed (nil: nobody)
-# is done while `by` does, for each second on a processor.
-def compare_work(what, by, base, pairs)
-  worker = Worker.new
-  worker.ready
-  ratios = []
-  error = Float::INFINITY
-  while ratios.size < 4 || (error > 0.01 && ratios.size < pairs)
-    order = ratios.size.even? ? [base, by] : [by, base]
-    rates = order.to_h { |each| [each, worker.observe(each) { worker.rate { worker.wait(1.0) } }] }
-    ratios << rates[by] / rates[base]
-    mean = ratios.sum / ratios.size
-    error = quantile(ratios.size - 1) * Math.sqrt(ratios.sum { |ratio| (ratio - mean)**2 } / [ratios.size - 1, 1].max / ratios.size)
+  def on
+    FileUtils.rm_f(@path)
+    @recorder = Process.spawn(RCORE, "record", "-p", @worker.pid.to_s, *@options, "-o", @path, %i[out err] => File::NULL)
+    wait_for_file
   end
-  puts format("%s: %.3f +- %.3f (95 %%, %d pairs)", what, mean, error, ratios.size)
+
+  def off = finish
+  def end; end
+end
+
+# Nobody observes.
+class Nobody
+  def begin(_worker); end
+  def on; end
+  def off; end
+  def end; end
+end
+
+# How much work is done while one observer observes, as a share of that while another does. Both take turns on one process, in phases of
+# PHASE seconds on a processor: ABBA, so that a machine that gets faster or slower favours neither. Each four phases are one ratio. The
+# estimate is their mean without the fifth at each end, because other programs disturb some phases; the interval is that of Yuen (1974).
+class Comparison
+  PHASE = 0.2
+  SETTLE = 0.02 # after an observer has come or gone
+  TRIM = 0.2
+  LEAST = 20    # ratios
+  WANTED = 0.005
+
+  def initialize(by, base, worker)
+    @by, @base, @worker = by, base, worker
+    @ratios = []
+  end
+
+  # Measures until the interval is narrow enough, or so many ratios are known. Returns [ratio, half of the interval of 95 %, ratios].
+  def measure(most)
+    [@by, @base].each { |each| each.begin(@worker) }
+    @ratios << ratio until @ratios.size >= most || (@ratios.size >= LEAST && error <= WANTED)
+    [mean, error, @ratios.size]
+  ensure
+    [@by, @base].each(&:end)
+  end
+
+  private
+
+  def ratio
+    order = @ratios.size.even? ? [@by, @base, @base, @by] : [@base, @by, @by, @base]
+    rates = { @by => 0, @base => 0 }
+    order.slice_when { |one, other| one != other }.each do |phases|
+      phases.first.on
+      @worker.work(SETTLE)
+      phases.each { |each| rates[each] += @worker.work(PHASE) }
+      phases.first.off
+    end
+    rates[@by] / rates[@base]
+  end
+
+  def trimmed = (@ratios.size * TRIM).floor
+
+  def mean
+    kept = @ratios.sort[trimmed...(@ratios.size - trimmed)]
+    kept.sum / kept.size
+  end
+
+  def error
+    return Float::INFINITY if @ratios.size < 5
+    sorted = @ratios.sort
+    winsorized = sorted.map { |each| each.clamp(sorted[trimmed], sorted[-1 - trimmed]) }
+    middle = winsorized.sum / winsorized.size
+    variance = winsorized.sum { |each| (each - middle)**2 } / (winsorized.size - 1)
+    quantile(@ratios.size - 2 * trimmed - 1) * Math.sqrt(variance / @ratios.size) / (1 - 2 * TRIM)
+  end
+
+  # Student's t for 95 %.
+  def quantile(freedom) = 1.96 + 2.4 / freedom + 2.8 / freedom**2
+end
+
+# Prints how much of the work that is done while `base` observes (nil: nobody) is done while `by` does, for each second on a processor.
+def compare_work(what, by, base, most, worker = Worker.new)
+  mean, error, count = Comparison.new(by, base || Nobody.new, worker).measure(most)
+  puts format("%s: %.4f +- %.4f (95 %%, %d x ABBA)", what, mean, error, count)
 ensure
   worker&.close
 end

@@ -33,7 +33,8 @@ class BpfCase < LiveCase
     File.join(@folder, name)
   end
 
-  # Why this kernel runs no BPF program; nil if it does. What its verifier refuses is a failure.
+  # Returns why this kernel runs no BPF program; nil if it does. A program that
+  # its verifier refuses is a failure.
   def self.refused
     return "no /sys/kernel/btf/vmlinux" unless File.exist?("/sys/kernel/btf/vmlinux")
     Open3.popen3(*ROOT, program("bpf/writes"), pgroup: true) do |_, _, err, thread|
@@ -79,7 +80,7 @@ class BpfCase < LiveCase
     Loader.new(pid, writer, output, errors)
   end
 
-  # The lines of a loader, which ends when its input does, or has got a signal.
+  # The lines of a loader, which ends when its input ends or it gets a signal.
   def unload(loader)
     loader.input.close
     status = Child.wait(loader.pid)
@@ -87,8 +88,9 @@ class BpfCase < LiveCase
     File.readlines(loader.output, chomp: true)
   end
 
-  # Runs one of the programs of this folder on a Ruby. Once it is ready, the block gets its process id;
-  # it then goes on to its end. Returns its truth. `before` is put before its command.
+  # Runs one of the programs of this folder on a Ruby. Once it is ready, the
+  # block gets its process id; the program then runs to its end. Returns its
+  # truth. `before` is put before its command.
   def truth_of(ruby, workshop, program, *arguments, environment: {}, before: [])
     inside = workshop.folder(program)
     folder = ruby.outside(inside)

@@ -45,7 +45,10 @@ module Events
     recorder = nil
     test.fail("rcore: #{File.read(log)}") unless File.read(log) =~ /\Arcore: in .* \d+ system calls; 0 records were lost[,;][^\n]*\n\z/
     traced = File.read(summary).scan(/^\s*[\d.]+\s+[\d.]+\s+\d+\s+(\d+)\s+(?:\d+\s+)?(\w+)$/)
-    [truth, Record.read(path), traced.to_h { |count, name| [name, count.to_i] }]
+    recording = Record.read(path)
+    # How long rcore counted, not the time from the first call to the last.
+    test.same("seconds", File.read(log)[/in ([\d.]+) s/, 1], format("%.1f", recording.duration / 1e9))
+    [truth, recording, traced.to_h { |count, name| [name, count.to_i] }]
   ensure
     Child.stop(recorder, -recorder) if recorder
   end

@@ -19,7 +19,7 @@ module Functions
       path, log = %w[functions.rec functions.log].map { |name| File.join(test.folder, name) }
       FileUtils.rm_f(path)
       truth = test.truth_of(ruby, workshop, "functions.rb", seed, COUNT, 3) do |pid|
-        # One of the two is named as the process sees its path.
+        # One of the two libraries is named by its path in the process.
         library = File.readlines("/proc/#{pid}/maps").grep(%r{(/\S*/libz\.so\.1\S*)}) { $1 }.first
         events = [File.basename(library), library].zip(CALLED).flat_map { |file, function| ["-e", "uprobe:#{file}:#{function}#{suffix}"] }
         recorder = Process.spawn(*BpfCase::ROOT, Suite::RCORE, "record", *events, *options, "-p", pid.to_s, "-o", path, *ruby.files, %i[out err] => log, pgroup: true)

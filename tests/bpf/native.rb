@@ -37,7 +37,8 @@ module BpfNative
     end
   end
 
-  # Of each method's time on a processor, as much is in a library as the program noted.
+  # Compares how much of each method's time on a processor is in a library with
+  # what the program noted.
   def self.shares(test, ruby, options)
     test.with_program(ruby, "native.rb", SECONDS, options: options) do |pid, _, folder|
       recording = test.record_while(ruby, pid, REQUIRE, "--native", "-r", RATE) { Times.let_go(test, folder) }

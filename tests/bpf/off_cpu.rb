@@ -9,8 +9,9 @@ module OffCpu
   METHODS = { "nap" => "sleep", "lock" => "mutex", "pipe" => "io", "queue" => "pop", "late" => "mutex", "ends" => "join", "child" => "process" }.freeze
   # Those of M:N threads.
   MANY = { "nap" => "sleep", "queue" => "pop", "lock" => "io" }.freeze
-  # Of the time that a method waits, so much may be for something else. On a busy machine, threads wait for the GVL in places where rcore
-  # never sees them: then it says that it does not know, but not too often.
+  # This much of the time that a method waits may be for something else. On a
+  # busy machine, threads wait for the GVL in places where rcore never sees
+  # them: then it says that it does not know, but not too often.
   OTHER = 0.02
   UNKNOWN = 0.05
   # How far the clocks of the program and of the kernel's scheduler may differ: a share of the time, and nanoseconds of each call. On
@@ -64,7 +65,8 @@ module OffCpu
     Child.stop(recorder, -recorder) if recorder
   end
 
-  # The kernel may have no page of a stack in memory. Then its time has no methods, so a method may lack that.
+  # The kernel may have no page of a stack in memory. Then the stack's time has
+  # no methods, so a method may lack that time.
   def self.check(test, recording, truth, seed, unread)
     without = unread.zero? ? 0 : recording.sum("wall") { |total| recording.stack(total).include?("(no Ruby stack)") }
     errors = METHODS.map do |name, wait|
@@ -160,7 +162,8 @@ module OffCpu
     end
   end
 
-  # Many threads come and go, and a few wait: rcore still learns why, and ends in time. It would need minutes to look at each by itself.
+  # Many threads come and go, and a few wait: rcore still learns why, and ends
+  # in time. Looking at each of them alone would take minutes.
   def self.crowd(test, program)
     input, output = IO.pipe
     pid = Process.spawn(program, "-e", CROWD, out: output, pgroup: true)

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
 require_relative "record"
 
-# rcore does not read the ring buffer for a while, so it becomes full. What is lost is counted, and what is not lost is right.
+# rcore does not read the ring buffer for a while, so it becomes full. What is
+# lost is counted, and the rest is right.
 module Overruns
   KINDS = 4
   DEPTH = 300
-  # Of each thread.
+  # For each thread.
   CALLS = { "samples" => 3000, "calls" => 800 }.freeze
   RATE = 9999
-  # So many bytes has the ring buffer at most, and each record of such a stack at least.
+  # The largest size of the ring buffer in bytes, and the smallest of a record
+  # of such a stack.
   RING = 8 << 20
   RECORD = DEPTH * 56
-  # What the kernel's clock of a thread and its timer may differ by.
+  # How much the kernel's clock of a thread and its timer may differ.
   CLOCKS = (0.8..1.25).freeze
   STACK = /\A(?:Object#)?kind(\d+)_(\d+)\z/.freeze
   LOST = / (\d+) (?:records )?were lost because rcore was too slow[,;]/.freeze
@@ -33,8 +35,10 @@ module Overruns
     test.note = "#{kept} #{mode}, #{lost} lost"
   end
 
-  # The program's truth, the recording, and what rcore says at the end. The program does the first half of its work while rcore is
-  # stopped. It then stays until rcore has ended, because rcore reads the names of methods from it.
+  # Returns the program's truth, the recording, and what rcore prints at the
+  # end. The program does the first half of its work while rcore is stopped. It
+  # then stays until rcore has ended, because rcore reads the names of methods
+  # from it.
   def self.recorded(test, ruby, workshop, calls, options)
     recorder = nil
     path, log = %w[overruns.rec overruns.log].map { |name| File.join(test.folder, name) }
@@ -59,7 +63,8 @@ module Overruns
     test.wait_until(part) { File.exist?("/proc/#{pid}/cwd/#{part}") }
   end
 
-  # The methods of a stack are those of one kind, from the outermost on, and so is the context.
+  # All methods of a stack, from the outermost one on, belong to one kind, and
+  # the context belongs to it, too.
   def self.check(test, recording, total)
     places = recording.stack(total).filter_map { |label| label.match(STACK)&.captures&.map(&:to_i) }
     return if places.empty?

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 
-# rcore bpf-params says what symbols say, if a Ruby has them, and the same in each format.
+# rcore bpf-params agrees with the symbols, if a Ruby has them, and prints the
+# same in each format.
 module Params
   USAGE = 64
   SCHEMA = File.join(BpfCase::TOP, "docs/rcore-bpf-params-1.schema.json")
@@ -85,7 +86,7 @@ module Params
       ["--json", "--binary"] => [USAGE, /exclude each other/],
       ["--children", "--binary"] => [USAGE, /'--binary' cannot be used with --children/],
       ["--watch=1", "--binary"] => [USAGE, /'--watch' prints text/],
-      ["--key", "request_id"] * 9 => [2, /9 keys; there can be 8/],
+      ["--key", "request_id"] * 9 => [2, /9 keys; at most 8 are possible/],
     }.each do |arguments, (wanted, line)|
       out, err, status = Open3.capture3(*LiveCase::ROOT, Suite::RCORE, "bpf-params", "-p", pid.to_s, *arguments.flatten)
       test.same("status of #{arguments}", wanted, status.exitstatus)

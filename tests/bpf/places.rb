@@ -15,7 +15,7 @@ module Places
     ]
   end
 
-  # The kernel numbers its processes in another way than ours.
+  # The process's own namespace numbers its processes differently.
   def self.container(test, ruby, workshop)
     before = [*LiveCase::ROOT, "unshare", "--pid", "--mount", "--fork", "--kill-child"]
     Stacks.compare(test, ruby, workshop, [4], {}, before: before) do |spawned|
@@ -23,7 +23,8 @@ module Places
     end
   end
 
-  # Root has found the constants; who loads the programs needs no more than to be allowed to.
+  # Root has found the constants; the user who loads the programs needs only the
+  # permission to do so.
   def self.capable(test, ruby, workshop)
     other = nil
     Stacks.compare(test, ruby, workshop, [2], {}, loader: CAPABLE) do |pid|

@@ -5,7 +5,8 @@ require_relative "record"
 # `rcore record --system`: several Rubies at once. There may be others on the machine, at least the one that runs this.
 module BpfSystem
   RATE = 999
-  # A process's share of the samples may differ from its share of the CPU time by so many standard deviations.
+  # A process's share of the samples may differ from its share of the CPU time
+  # by this many standard deviations.
   SIGMAS = 5
   WORK = /\A(?:Object#)?(?:work|warm)_(\d+_\d+)\z/.freeze
   # In a system call that writes one byte, Ruby may also write such a number to an eventfd, to wake another thread.
@@ -229,7 +230,7 @@ module BpfSystem
 
   RENAMED = '$0 = "before"; trap(:USR1) { $0 = "after" }; loop { sleep 0.01; 9999.times { } }'.freeze
 
-  # Whatever takes the samples, a process has the last of its titles.
+  # However samples are taken, a process has the last of its titles.
   def self.titles(test, program)
     %w[--ebpf=require --ebpf=no --off-cpu --event=syscalls:clock_nanosleep,futex,ppoll,pselect6].each_with_index do |mode, index|
       pid = Process.spawn(program, "--disable-gems", "-e", RENAMED, pgroup: true)
@@ -318,7 +319,8 @@ module BpfSystem
     test.same("processes with samples", [3], recording.totals.map { |total| recording.thread(total)["pid"] }.uniq)
   end
 
-  # BPF cannot sample what is traced. Only what it runs is sampled then, unless that would take a stop for each sample.
+  # BPF cannot sample a process that is traced. Only what it runs is sampled
+  # then, unless that would need a stop for each sample.
   def self.refused(test, program)
     script = <<~'SHELL'
       "$1" --disable-gems -e "Thread.new { sleep }; def busy; loop { }; end; busy" secret &
@@ -339,7 +341,8 @@ module BpfSystem
     test.same("states", [], Record.read(path).totals.map { |total| total["state"] }.uniq - %w[running gc])
   end
 
-  # A user samples only own processes, and is told how many are others'.
+  # A user samples only own processes, and a line says how many belong to
+  # others.
   def self.capable(test, program)
     File.chmod(0o777, test.folder)
     path = File.join(test.folder, "capable.rec")

@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 #
-# For tests of what reads or sets the kernel's core_pattern: a file stands in its place, in a mount namespace of the
-# command alone. The machine's own setting is never written, so the kernel goes on writing cores where that says.
-# The caller has set `work`, its temporary folder.
+# For tests of programs that read or set the kernel's core_pattern: a file
+# replaces it, in a mount namespace for the command alone. The machine's own
+# setting is never written, so the kernel still writes cores where that setting
+# says. The caller has set `work`, its temporary folder.
 : "${work:?}"
 
 setting=/proc/sys/kernel/core_pattern
@@ -13,7 +14,7 @@ has_namespaces() {
 	unshare -m true 2>/dev/null
 }
 
-# Whether the kernel writes a core into the folder in which its process stands.
+# Whether the kernel writes a core into the working directory of its process.
 has_cores() {
 	case $(cat $setting) in
 	core | core.%p) ;;
@@ -21,7 +22,8 @@ has_cores() {
 	esac
 }
 
-# with_pattern PATTERN COMMAND...: nobody can write it but who knows of $work/pattern.
+# with_pattern PATTERN COMMAND...: only those who know $work/pattern can write
+# to it.
 with_pattern() {
 	printf '%s\n' "$1" >"$work/pattern"
 	shift
@@ -30,7 +32,7 @@ with_pattern() {
 		"$work/pattern" $setting "$@"
 }
 
-# The same for a command that may set it; $work/pattern is what it sets.
+# The same for a command that may set it; its setting is then in $work/pattern.
 with_own_pattern() {
 	printf '%s\n' "$1" >"$work/pattern"
 	shift

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# ci/run takes the cores that the kernel wrote of its own job, and no other file. If a process died and left none, it says
-# why. The kernel's setting is not touched: a file stands in its place, in a mount namespace.
+# ci/run takes the cores that the kernel wrote of its own job, and no other
+# file. If a process died and left no core, it says why. The kernel's setting is
+# not touched: a file replaces it, in a mount namespace.
 #
 #	tests/ci/decoys.sh RCORE
 set -eu
@@ -31,7 +32,7 @@ has_namespaces || {
 	exit 0
 }
 
-# Runs a job in a folder of its own; its status goes to $status, its log to $log.
+# Runs a job in its own folder; sets $status, and $log to its log.
 job() {
 	rm -rf "$work/job"
 	mkdir "$work/job"
@@ -53,7 +54,7 @@ mkdir "$work/other"
 other=$(find "$work/other" -name 'core*')
 [ -n "$other" ] || fail "no core of another process: $(cat "$work/log")"
 
-# Whatever a job makes stays, if it is named like a core, too.
+# Whatever else a job makes stays, even if it is named like a core.
 export other
 cat >"$work/decoys" <<END
 	mkdir -p dist lib old link sub/core taken
@@ -73,7 +74,7 @@ job with_pattern core "$top/ci/run" bash -ec "$decoys
 	find . -type f -o -type l | sort >../names
 	$crash"
 [ "$status" = 134 ] || fail "a crash among decoys: status $status: $(cat "$log")"
-says '1 core\(s\)'
+says '1 core,'
 [ -s rcore-reports/crash-1.txt ] || fail "no report: $(cat "$log")"
 find . -path ./rcore-reports -prune -o \( -type f -o -type l \) -print | sort | diff ../names - || fail "files came or went"
 [ "$(cat dist/core.min.js lib/core_ext.rb old/core sub/core/core)" = 'min
@@ -82,22 +83,24 @@ text
 kept' ] || fail "a file changed"
 cmp -s "$other" dist/core && cmp -s "$other" dist/core.1 || fail "a core of another process changed"
 
-# Two that die in one folder leave one core, unless its name has the pid in it.
+# Two processes that die in one folder leave one core, unless its name contains
+# the pid.
 job with_pattern core "$top/ci/run" bash -c "$crash; $crash"
 if [ "$(cat /proc/sys/kernel/core_uses_pid)" = 0 ]; then
 	says "cores are all called 'core' here"
-	says '1 core\(s\)'
+	says '1 core,'
 fi
 
-# In the folder that an absolute core_pattern names, too.
+# The same in the folder that an absolute core_pattern names.
 mkdir "$work/absolute"
 cp "$other" "$work/absolute/core.1"
 job with_pattern "$work/absolute/core.%p" "$top/ci/run" bash -c "$crash; mv core* '$work/absolute/core.2'; exit 1"
-says '1 core\(s\)'
+says '1 core,'
 ! grep -q 'all called' "$log" || fail "said of names with a pid: $(cat "$log")"
 [ "$(ls "$work/absolute")" = core.1 ] || fail "an absolute pattern: $(ls "$work/absolute")"
 
-# With sudo for the setting alone; a core that something else left in ci/run's folder stays.
+# With sudo for the setting alone; a core that something else left in ci/run's
+# folder stays.
 mkdir "$work/bin"
 cat >"$work/bin/sudo" <<END
 #!/bin/sh
@@ -111,7 +114,7 @@ PATH=$work/bin:$PATH job with_pattern '|/bin/false' "$top/ci/run" -s bash -c '
 	cp "$other" "${pattern%/*}/core.7"
 	kill -ABRT $$'
 says 'left no core: no core of it is in'
-says 'not known to be of the job are left in'
+says 'may not be of this job are left in'
 cmp -s "$other" "$work"/tmp/rcore-ci.*/kernel/core.7 || fail "another's core is gone: $(cat "$log")"
 [ "$(cat "$work/pattern")" = '|/bin/false' ] || fail "the pattern was not put back: $(cat "$work/pattern")"
 rm -rf "$work"/tmp/rcore-ci.*
@@ -123,10 +126,10 @@ says "left no core: the kernel hands cores to '\|/bin/false'"
 job with_pattern core bash -c "ulimit -H -c 0; exec '$top/ci/run' bash -c '$crash'"
 says 'left no core: the hard limit of core sizes is 0'
 job with_pattern core "$top/ci/run" bash -c "mkdir core; $crash"
-says 'left no core: a folder stands where the core would go: ./core'
+says 'left no core: ./core, where the core would go, is a folder'
 mkdir "$work/elsewhere"
 job with_pattern core "$top/ci/run" bash -c "cd '$work/elsewhere'; $crash"
-says 'left no core: .* changed to a folder outside'
+says 'left no core: .* which may be outside of'
 job with_pattern core "$top/ci/run" bash -c 'exit 3'
 [ "$status$(cat "$log")" = 3 ] || fail "a job without a crash: status $status: $(cat "$log")"
 [ -z "$(ls "$TMPDIR")" ] || fail "left behind: $(ls "$TMPDIR")"

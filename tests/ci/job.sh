@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# A job in which a Ruby crashes: reports, annotations, a summary, and the command's own status; and a core
-# on its way through the kernel's pipe into rcore collect. The machine's core_pattern is only read.
+# A job in which a Ruby crashes: reports, annotations, a summary, and the
+# command's own status; and a core that the kernel pipes into rcore collect. The
+# machine's core_pattern is only read.
 #
 #	tests/ci/job.sh RCORE
 set -eu
@@ -52,8 +53,13 @@ status=0
 with_own_pattern "$pattern" "$top/ci/run" -d out bash -c 'exit 7' >log 2>&1 || status=$?
 [ $status = 7 ] || fail "the command's status: $status"
 [ "$(cat pattern)" = "$pattern" ] || fail "the pattern was not put back"
+# bash adds no line with the text of the script to the log.
+status=0
+# shellcheck disable=SC2016
+with_own_pattern "$pattern" "$top/ci/run" -d out sh -c 'echo a line >&2; kill -KILL $$' >log 2>&1 || status=$?
+[ "$status $(cat log)" = "137 a line" ] || fail "a killed command: status $status, $(cat log)"
 
-# Also if it is killed.
+# Also if ci/run is killed.
 # shellcheck disable=SC2016
 with_own_pattern "$pattern" "$top/ci/run" -d out bash -c 'echo $PPID $$ >job; exec sleep 60' >log 2>&1 &
 shell=$!
@@ -77,8 +83,9 @@ has_cores || {
 	exit 0
 }
 
-# The kernel, which follows the machine's setting, left the core where the Ruby stood: it goes where ci/run's setting
-# says before the job ends.
+# The kernel, which follows the machine's setting, left the core in the Ruby's
+# working directory. Before the job ends, this moves it to where ci/run's
+# setting says.
 cat >crash <<'END'
 status=0
 ruby lib/job.rb || status=$?
@@ -106,10 +113,24 @@ ruby -rjson -rzlib -rrexml/document -e '
   page == File.read("out/crash-1.json") or abort "the page has other data"' || fail "a report is wrong"
 [ -z "$(find "$work" -name 'core*' -size +0)" ] || fail "a core is left"
 
+grep -q 'ci/run: 1 core, 1 report in .*/out$' log || fail "no count: $(cat log)"
+
+# What is not Ruby has no report.
+status=0
+cat >other <<'END'
+status=0
+sh -c 'kill -ABRT $$' || status=$?
+mv core* "$(sed 's/%p/2/' /proc/sys/kernel/core_pattern)"
+exit $status
+END
+with_own_pattern "$pattern" "$top/ci/run" -d none bash other >other.log 2>&1 || status=$?
+[ $status = 134 ] || fail "a crash of another program: status $status, $(cat other.log)"
+grep -q 'ci/run: 1 core, 0 reports in .*/none$' other.log || fail "another program: $(cat other.log)"
+
 ! grep -rq hunter2 out log summary || fail "a secret: $(grep -r hunter2 out log summary)"
 
-# As the kernel runs its handler (core(5)): nothing but standard input, no environment, in the root folder. The process
-# that died is one with the same files.
+# Like the kernel's handler (core(5)): only standard input, no environment, in
+# the root folder. The process that died is replaced by one with the same files.
 status=0
 (cd / && exec env -i "$RCORE" collect --keep-free 1 -d "$work/collected" --process $$ <"$work/copy" >&- 2>&-) || status=$?
 [ $status -le 1 ] || fail "collect: status $status, $(cat collected/rcore.log)"

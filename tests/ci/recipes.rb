@@ -1,8 +1,9 @@
 #!/usr/bin/ruby
 # SPDX-License-Identifier: MIT
 #
-# action.yml and the snippet for GitLab of docs/ci.md, as their runners take them: the steps' scripts in order, with
-# the inputs filled in, in a job in which two Rubies crash. The machine's core_pattern is only read.
+# action.yml and the snippet for GitLab of docs/ci.md, run as their runners do:
+# the scripts of the steps in order, with the inputs filled in, in a job in
+# which two Rubies crash. The machine's core_pattern is only read.
 #
 #	tests/ci/recipes.rb
 require "fileutils"
@@ -18,15 +19,17 @@ JOB = <<~RUBY
   step14
 RUBY
 COMMAND = 'id -u >user; ./crash || true; ./crash "second one"'
-# Runs a command over a file in the place of core_pattern, which goes into the folder `work`.
+# Runs a command with a file in the place of core_pattern, which it writes to
+# the folder `work`.
 OVER_PATTERN = '. "$0/tests/ci/core_pattern.sh"; with_own_pattern "|/bin/false" "$@"'
 
 def check(what, fine, more = nil)
   fine or abort "#{what}#{": #{more}" if more}"
 end
 
-# A job's folder, with a sudo that changes nobody but, as sudo does by default, sets PATH and drops the environment; and
-# with a Ruby first in PATH that says it was the one, as setup-ruby's is.
+# A job's folder. Its sudo does not change the user, but sets PATH and drops the
+# environment, as sudo does by default. The first Ruby in PATH records that it
+# was run, like that of setup-ruby.
 def in_job
   Dir.mktmpdir("rcore-recipes.") do |folder|
     %w[lib bin chosen].each { |name| FileUtils.mkdir_p(File.join(folder, name)) }
@@ -41,7 +44,8 @@ def in_job
       echo "${SUDO_UID:+under sudo}" >>'#{folder}/chosen.log'
       exec '#{RbConfig.ruby}' "$@"
     SH
-    # The kernel, which follows the machine's setting, leaves the core here; this takes it where ci/run's setting says.
+    # The kernel follows the machine's setting and leaves the core here. This
+    # moves it to where ci/run's setting says.
     script(folder, "crash", <<~'SH')
       status=0
       ruby lib/job.rb "$@" || status=$?
@@ -59,7 +63,7 @@ def script(folder, name, text)
   File.chmod(0o755, path)
 end
 
-# setup-ruby's Ruby ran each of the job's, as who the job is.
+# setup-ruby's Ruby ran each script of the job, as the job's user.
 def check_user(folder)
   check("the job's Ruby", File.read(File.join(folder, "chosen.log")) == "\n\n", Dir.children(folder))
   check("the job's user", File.read(File.join(folder, "user")).to_i == Process.uid)
@@ -101,7 +105,7 @@ def action(given = {})
   end
 end
 
-# What the Action needs of a clone that nobody has built.
+# What the Action needs of a clone that was not built.
 def clone(folder)
   File.join(folder, "clone").tap do |path|
     FileUtils.mkdir_p(path)
@@ -142,7 +146,7 @@ end
 def reports(folder)
   wanted = [1, 2].flat_map { |n| %w[html txt json md sarif xml].map { |ending| "crash-#{n}.#{ending}" } + ["gitlab-#{n}.json"] }
   check("reports", (wanted - Dir.children(folder)).empty?, Dir.children(folder).inspect)
-  # Where cores of the whole machine are caught there may be others.
+  # If cores of the whole machine are caught, there may be others.
   places = Dir[File.join(folder, "gitlab-*.json")].map { |path| JSON.parse(File.read(path)).dig(0, "location", "path") }
   check("GitLab's path", places.count("lib/job.rb") == 2, places)
 end

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The static command needs nothing of the machine but /proc: in an empty root it prints what the dynamic
-# one prints of a pack and of a running process. It says what it cannot do without libraries or scripts.
+# The static command needs nothing of the machine except /proc: in an empty
+# root, it prints what the dynamic one prints for a pack and for a running
+# process. It says what it cannot do without libraries or scripts.
 #
 #	tests/dist/alone.sh RCORE
 set -eu
@@ -38,7 +39,8 @@ fail() {
 	exit 1
 }
 
-# The root has no program but rcore, and /proc; other mounts are gone with the namespace.
+# The root has no program except rcore, and /proc; other mounts are gone with
+# the namespace.
 alone() {
 	# shellcheck disable=SC2016 # the inner shell expands it
 	unshare $user -m sh -c 'mount --rbind /proc "$0/proc" && exec chroot "$0" "$@"' "$root" "$@"
@@ -59,7 +61,8 @@ else
 	echo "no namespaces here ($(cat "$work/got")): the static command in an empty root not tested"
 fi
 
-# It has the program of `rcore record --ebpf`, and loads it where the dynamic one does.
+# It contains the program of `rcore record --ebpf`, and loads it if the dynamic
+# one does.
 "$rcore" doctor -p $pid >"$work/expected"
 ./rcore doctor -p $pid >"$work/got"
 cmp "$work/expected" "$work/got" || fail "rcore doctor -p: $(diff "$work/expected" "$work/got")"

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# The gem for 64-bit ARM, in the Debian for it that setup unpacks, under qemu's user emulation: Ruby installs
-# it, its command prints what the dynamic one of this machine prints of a core of that Ruby, its library loads.
+# The gem for 64-bit ARM, in the Debian for it that setup unpacks, under qemu's
+# user emulation: Ruby installs it, its command prints what the dynamic one of
+# this machine prints for a core of that Ruby, and its library loads.
 #
 #	tests/dist/arm.sh RCORE
 set -eu

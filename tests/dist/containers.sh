@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# The recipes of docs/install.md for containers, as far as namespaces go on one machine: a Ruby is process 1 of a
-# container (its own PID and mount namespace, with the root of another Debian), and rcore runs in a container made
-# as examples/container/Dockerfile says.
+# The recipes of docs/install.md for containers, with namespaces on one machine:
+# a Ruby is process 1 of a container (its own PID and mount namespace, with the
+# root of another Debian), and rcore runs in a container made as
+# examples/container/Dockerfile says.
 #
 #	tests/dist/containers.sh RCORE
 set -eu
@@ -17,8 +18,9 @@ fail() {
 docker=-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,+net_bind_service,+net_raw,+sys_chroot,+mknod,+audit_write,+setfcap
 adding=$docker,+sys_ptrace
 
-# The host: start COMMAND in a container whose root is $root; sets $outer, the PID on the host of its process 1.
-# As in a container, $root is the root of its mounts: what /proc says of paths depends on it.
+# The host: start COMMAND in a container whose root is $root; sets $outer, the
+# PID on the host of its process 1. As in a container, $root is the root of its
+# mounts: the paths in /proc depend on it.
 start() {
 	rm -f "$root/tmp/ready"
 	# shellcheck disable=SC2016 # the inner shell expands it
@@ -41,7 +43,8 @@ stop() {
 	trap - EXIT
 }
 
-# beside CAPABILITIES COMMAND...: in a container of the image that shares the PID namespace of process $outer.
+# beside CAPABILITIES COMMAND...: runs it in a container of the image that
+# shares the PID namespace of process $outer.
 beside() {
 	capabilities=$1
 	shift
@@ -136,5 +139,5 @@ cp "$work/dist/$from" "$work/image$to"
 # The dynamic one, to compare with.
 # shellcheck disable=SC2046 # words
 cp "$rcore" $(ldd "$rcore" | grep -o '/[^ ]*') "$work/image/opt"
-read -r _ folder _ ruby _ < <(grep '^2.7 ' "$top/tests/support/rubies")
+read -r _ folder _ ruby _ < <(grep '^2.7 ' "$top/tests/packages/rubies")
 unshare -m "$0" --try "${RCORE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rcore}/rubies/$folder" "$ruby" "$work/image" "$entry" "$rcore"

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# What `make dist` builds works in the Debians of tests/support/rubies, from 11 on, which have Ruby and no
-# compiler that rcore uses: the static command and that of the gem print what the dynamic one prints of a core
-# and of a running process, the gem's library loads, root and others install the gem. Nothing is written into
-# the folders: each has its own /tmp in a mount namespace.
+# What `make dist` builds works in the Debians of tests/packages/rubies, from 11
+# on, which have Ruby, but no compiler that rcore uses: the static command and
+# that of the gem print what the dynamic one prints for a core and for a running
+# process, the gem's library loads, root and others can install the gem. Nothing
+# is written to the folders: each has its own /tmp in a mount namespace.
 #
 #	tests/dist/elsewhere.sh RCORE [RUBY ...]
 set -eu
@@ -123,7 +124,7 @@ exit Fiddle::Function.new(abi, [], Fiddle::TYPE_INT).call.positive?
 RUBY
 [ $# -gt 0 ] || set -- 2.7 3.1 3.3 3.4
 for name in "$@"; do
-	read -r _ folder suite ruby _ < <(grep "^$name " "$top/tests/support/rubies")
+	read -r _ folder suite ruby _ < <(grep "^$name " "$top/tests/packages/rubies")
 	# The machine's own Ruby has no folder.
 	[ "$name" != "$folder" ] || [ ! -x "$ruby" ] || continue
 	unshare -m "$0" --try "$rubies/$folder" "$ruby" "$work/files" || fail "Debian's $suite: failed (above is why)"

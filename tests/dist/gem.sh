@@ -88,7 +88,7 @@ bundle() {
 (cd bundled && bundle exec rcore --version) >got 2>log || fail "bundle exec: $(cat log)"
 [ "$(cat got)" = "$("$rcore" --version)" ] || fail "bundle exec rcore: $(cat got)"
 
-# And with what a server of gems has.
+# The same with a server of gems.
 if gem help commands | grep -q generate_index; then
 	rm -rf bundle
 	mkdir -p server/gems added
@@ -103,7 +103,8 @@ else
 	echo "this RubyGems makes no index: bundle add not tested"
 fi
 
-# The source gem says what is missing before it compiles anything, and where rcore runs.
+# The source gem reports what is missing before it compiles anything, and on
+# which systems rcore runs.
 extconf=$top/gem/ext/extconf.rb
 ruby=$(ruby -e 'print RbConfig.ruby')
 mkdir -p none empty
@@ -114,7 +115,7 @@ grep -q 'Debian, Ubuntu: gcc make pkg-config libelf-dev' got || fail "extconf.rb
 (cd empty && ! "$ruby" -rrbconfig -e 'RbConfig::CONFIG["host_os"] = "darwin24"; load ARGV[0]' "$extconf") >got 2>&1 || fail "extconf.rb builds on macOS"
 grep -q '^rcore: runs on Linux, .* not on x86_64-darwin24' got || fail "extconf.rb on macOS: $(cat got)"
 [ -z "$(ls empty)" ] || fail "extconf.rb wrote $(ls empty)"
-# What it names is what setup installs.
+# It names the packages that setup installs.
 for package in $(sed -n 's/^build_packages="\(.*\)"/\1/p' "$top/scripts/setup"); do
 	case $package in libc6-dev | gdb | ruby) continue ;; esac
 	grep -qw -- "$package" "$extconf" || fail "extconf.rb does not name $package"

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 #
-# For tests of what `make dist` builds: what docs/install.md says that it needs of a machine. The caller has
-# the function `fail`.
+# For tests of what `make dist` builds: checks that it needs of a machine only
+# what docs/install.md says. The caller has the function `fail`.
 
 # check_needs FOLDER MACHINE: FOLDER is what the archive unpacks to.
 check_needs() {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# Equal sources make equal files: what is published, and the library for developers, built here and in
-# another folder.
+# Equal sources make equal files: builds what is published, and the library for
+# developers, here and in another folder, and compares.
 #
 #	tests/dist/twice.sh [all]
 #

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A program that is no ruby and runs Ruby code: its VM is found all the same. */
+/*
+ * A program that is not ruby, but runs Ruby code: its VM is found all the same.
+ */
 #include <ruby.h>
 #include <stdlib.h>
 

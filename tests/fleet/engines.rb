@@ -27,7 +27,8 @@ class Engine
     raise Failed, "#{name} does not answer: #{output}"
   end
 
-  # Lets it end by itself: a killed PostgreSQL leaves a segment of shared memory.
+  # Lets it end by itself, because a killed PostgreSQL leaves a segment of
+  # shared memory.
   def stop
     return unless @pid
     Child.signal(:INT, @pid)

@@ -4,7 +4,7 @@
 
 #include "model/snapshot.h"
 
-/* What of a snapshot differs from that of the same target without flips. */
+/* How a snapshot differs from that of the same target without flips. */
 enum flip_effect {
 	FLIP_VM = 1 << 0,     /* another VM, another layout */
 	FLIP_RUBY = 1 << 1,   /* version, description */
@@ -36,7 +36,10 @@ enum flip_effect {
 
 const char *flip_effect_name(int index);
 
-/* The effects, or'ed. `text` gets one line on the first of them. */
+/*
+ * Returns the effects, combined with |. `text` gets one line about the first of
+ * them.
+ */
 unsigned flip_compare(const struct rcore_snapshot *clean, const struct rcore_snapshot *flipped,
 		      char *text, size_t size);
 

@@ -6,12 +6,14 @@
 
 #include "flip_guard.h"
 #include "report/heap.h"
-#include "session/heap.h"
-#include "session/heap_doctor.h"
-#include "session/heap_export.h"
-#include "session/heap_graph.h"
-#include "session/heap_strings.h"
-#include "session/heap_verify.h"
+#include "session/heap/c_memory.h"
+#include "session/heap/heap.h"
+#include "session/heap/heap_doctor.h"
+#include "session/heap/heap_export.h"
+#include "session/heap/heap_graph.h"
+#include "session/heap/heap_strings.h"
+#include "session/heap/heap_verify.h"
+#include "session/heap/malloc.h"
 
 enum { LISTED = 10, NODES = 200 };
 
@@ -62,6 +64,27 @@ static const char *check_page(const struct rcore_heap_census *census,
 	return fault;
 }
 
+/* Who refers to some object, and the C memory of all. */
+static void read_more(struct rcore_session *session, const struct rcore_heap_retained *retained)
+{
+	struct rcore_heap_refs *refs = NULL;
+	struct rcore_c_memory *memory = NULL;
+	struct rcore_malloc chunks;
+	if (retained && retained->object_count) {
+		const struct rcore_refs_options options = {
+			.address = retained->objects[0].object.address, .limit = LISTED};
+		rcore_error_free(rcore_heap_refs(session, &options, &refs));
+	}
+	struct rcore_error *err = rcore_session_malloc(&session->target, &chunks);
+	if (!err) {
+		rcore_error_free(rcore_c_memory(session, &chunks, LISTED, &memory));
+		rcore_malloc_deinit(&chunks);
+	}
+	rcore_error_free(err);
+	rcore_heap_refs_free(refs);
+	rcore_c_memory_free(memory);
+}
+
 const char *flip_heap(struct rcore_core *core, struct flip_memory *memory,
 		      const struct rcore_options *options)
 {
@@ -82,6 +105,7 @@ const char *flip_heap(struct rcore_core *core, struct flip_memory *memory,
 	rcore_error_free(rcore_heap_verify(session, LISTED, &verified));
 	rcore_error_free(rcore_heap_doctor(session, false, &doctor));
 	rcore_error_free(rcore_heap_strings(session, LISTED, &strings));
+	read_more(session, retained);
 	const char *fault = check_page(census, retained);
 	rcore_heap_census_free(census);
 	rcore_heap_retained_free(retained);

@@ -58,10 +58,10 @@ enum rcore_fault __real_rcore_read_field(struct rcore_memory *memory, uint64_t b
 					 const struct rcore_field *field, uint64_t *ret);
 enum rcore_fault __wrap_rcore_read_field(struct rcore_memory *memory, uint64_t base,
 					 const struct rcore_field *field, uint64_t *ret);
-bool __real_rcore_field_of(const void *copy, size_t size, const struct rcore_field *field,
-			   uint64_t *ret);
-bool __wrap_rcore_field_of(const void *copy, size_t size, const struct rcore_field *field,
-			   uint64_t *ret);
+bool __real_rcore_field_of_any(const void *copy, size_t size, const struct rcore_field *field,
+			       uint64_t *ret);
+bool __wrap_rcore_field_of_any(const void *copy, size_t size, const struct rcore_field *field,
+			       uint64_t *ret);
 void __real_rcore_ruby_init(struct rcore_ruby *ruby, struct rcore_memory *memory,
 			    const struct rcore_layout *layout, struct rcore_arena *arena);
 void __wrap_rcore_ruby_init(struct rcore_ruby *ruby, struct rcore_memory *memory,
@@ -85,10 +85,10 @@ enum rcore_fault __wrap_rcore_read_field(struct rcore_memory *memory, uint64_t b
 	return fault;
 }
 
-bool __wrap_rcore_field_of(const void *copy, size_t size, const struct rcore_field *field,
-			   uint64_t *ret)
+bool __wrap_rcore_field_of_any(const void *copy, size_t size, const struct rcore_field *field,
+			       uint64_t *ret)
 {
-	bool done = __real_rcore_field_of(copy, size, field, ret);
+	bool done = __real_rcore_field_of_any(copy, size, field, ret);
 	const char *at = copy;
 	if (!recorder.memory || !done)
 		return done;
@@ -110,8 +110,10 @@ void __wrap_rcore_ruby_init(struct rcore_ruby *ruby, struct rcore_memory *memory
 		recorder.record->layout = layout;
 }
 
-/* Debug files are no part of the target, and to unpack those of the C library takes ten times as long as
- * all the rest. */
+/*
+ * Debug files are not a part of the target, and decompressing those of the C
+ * library takes ten times as long as all the rest.
+ */
 struct rcore_units *__wrap_rcore_units_new(Dwfl_Module *module);
 struct rcore_units *__wrap_rcore_units_new(Dwfl_Module *module)
 {

@@ -16,12 +16,12 @@ enum {
 	NATIVE = FLIP_FRAME_SHOWN | FLIP_FRAME_LINE | FLIP_PATH | TEXT,
 };
 
-/* A role that ends in '*' stands for all that begin so. */
+/* A role that ends in '*' means all roles that begin with it. */
 static const struct {
 	const char *role;
 	unsigned effects;
 } rules[] = {
-	/* What is told as it stands. */
+	/* These are printed as they are. */
 	{"String bytes", TEXT},
 	{"string.ptr -> *", TEXT},
 	{"thread.status", FLIP_THREAD_STATE},
@@ -84,7 +84,9 @@ static const struct {
 	{"fiber.self", FLIP_FIBER_STATE},
 	{"fiber.prev", FLIP_FIBER_LINKS},
 	{"fiber.resuming_fiber", FLIP_FIBER_LINKS},
+	{"ec.vm_stack", FLIP_FIBER_STACKS},
 	{"ec.vm_stack_size", FLIP_FIBER_STACKS},
+	{"vm.progname", NATIVE}, /* or another String */
 
 	/* Before 3.3 a fiber is known by its object alone. */
 	{"objspace.heap_pages_allocated", FLIP_FIBER_LOST},

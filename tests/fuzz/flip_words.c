@@ -25,7 +25,7 @@ static const struct {
 #include "layout/fields.def"
 };
 
-/* NULL: of a layout that was given up. */
+/* Returns NULL if the field belongs to a layout that was given up. */
 static const char *field_name(const struct flip_record *record, const struct flip_field *field)
 {
 	size_t offset = (uintptr_t)field->field - (uintptr_t)record->layout;
@@ -35,7 +35,7 @@ static const char *field_name(const struct flip_record *record, const struct fli
 	return NULL;
 }
 
-/* An address that something is known of. */
+/* An address about which something is known. */
 struct mark {
 	uint64_t address;
 	const char *field; /* that points there; NULL: an object begins there */
@@ -94,7 +94,7 @@ static const struct mark *nearest(const struct marks *marks, uint64_t address)
 								      : NULL;
 }
 
-/* Roles are few and are kept for good. */
+/* Roles are few and are kept until the end. */
 static const char *intern(const char *text)
 {
 	static struct {

@@ -17,8 +17,9 @@
 #include "target/core/core.h"
 
 /*
- * Flips words of a core, analyzes it, and holds the outcome to the promise: it ends, within bounds,
- * and what it says otherwise than without flips is marked, or a rule (flip_rules.h) allows it.
+ * Flips words of a core, analyzes it, and checks the result: the analysis ends,
+ * within limits, and each difference from the analysis without flips is marked,
+ * or a rule (flip_rules.h) allows it.
  */
 struct flips {
 	const char *path;
@@ -108,7 +109,7 @@ static uint64_t anywhere(const struct flips *flips, uint64_t random)
 	return 0;
 }
 
-/* Of any role, so that those of which there are few get their share. */
+/* Chooses a role first, so that rare roles get their share. */
 static uint64_t any_word(const struct flips *flips, uint64_t *random)
 {
 	size_t role = next_random(random) % (flips->roles.count - 1);
@@ -136,7 +137,10 @@ static uint64_t mutate(const struct flips *flips, uint64_t old, uint64_t *random
 	}
 }
 
-/* One word, in every eighth seed a few; in half the seeds words that the analysis read. */
+/*
+ * Chooses one word, in every eighth seed a few; in half of the seeds, words
+ * that the analysis read.
+ */
 static void plan(struct flips *flips, uint64_t seed)
 {
 	uint64_t random = seed * 2654435761u + 1, old;
@@ -171,7 +175,7 @@ static void tell(const char *part, const char *problem)
 		fprintf(stderr, "flips: without flips: %s: %s\n", part, problem);
 }
 
-/* Why there is nothing to compare with. */
+/* Prints why there is nothing to compare with. */
 static void tell_problems(const struct rcore_snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->problem_count; i++)

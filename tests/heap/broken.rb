@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: MIT
-# Breaks its heap, as an extension with an error does, says where, and dies.
+# Damages its heap, as an extension with an error does, writes where, and dies. Three kinds of damage are done by an
+# extension that verify compiles (careless.c).
 #
 #	ruby broken.rb KIND
 require "fiddle"
 require "json"
 require "objspace"
+
+require "./careless" if ARGV[0].include?("extension")
 
 class Holder
   attr_accessor :ref
@@ -36,6 +39,18 @@ BREAKS = {
     $young = Object.new
     write(read(address($list) + ARRAY_PTR) + 8 * 7, address($young))
     [address($list), "[7]", address($young)]
+  end,
+  "barrier of an extension" => lambda do
+    $young = Object.new
+    Careless.store($list, 7, $young)
+    [address($list), "[7]", address($young)]
+  end,
+  # The collector itself frees the object: the extension writes what it did, and dies.
+  "free slot by an extension" => -> { Careless.lose($list, 7) },
+  "flags by an extension" => lambda do
+    flags = read(address($victim)) & ~TYPES | 0x10
+    Careless.overwrite($victim, flags)
+    [address($victim), nil, flags]
   end,
   "flags" => lambda do
     flags = read(address($victim)) & ~TYPES | 0x10

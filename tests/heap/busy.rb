@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Changes objects of all kinds for ever, so that whatever moment it dies at, its heap is sound.
+# Changes objects of all kinds forever. Its heap must be sound whenever it dies.
 #
 #	ruby busy.rb SEED
 random = Random.new(ARGV[0].to_i)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Plants N orders in a list among garbage, says what it knows of its heap, and dies.
+# Plants N orders in a list among garbage, writes what it knows of its heap, and dies.
 #
 #	ruby leak.rb N GARBAGE
 require "json"
@@ -52,7 +52,7 @@ def sizes(link)
   sum
 end
 
-# What an object is to rcore; what prints it must not change it.
+# The object as rcore describes it. Printing it must not change it.
 def ticket(object)
   dump = JSON.parse(ObjectSpace.dump(object))
   {address: dump["address"], bytes: dump["memsize"], old: dump["flags"]["old"] || false, text: object.inspect}
@@ -104,9 +104,9 @@ $lock = Mutex.new
 $thread = Thread.new { hold }
 Thread.pass until $mine && $thread.stop?
 plant(count)
-# Their number does not grow any more.
+# Their number no longer grows.
 $once = Array.new(count > 1000 ? 900 : 200) { Once.new }
-# What is garbage is not collected any more.
+# Garbage is no longer collected.
 GC.start
 GC.disable
 $young = Ticket.new(30)

@@ -1,42 +1,84 @@
 # SPDX-License-Identifier: MIT
-# A program with C memory of all kinds. It prints what mallinfo2() says, and dies.
+# A program with C memory of all kinds. It prints what its allocator says, and dies.
 require "fiddle"
 require "json"
 require "openssl"
 require "psych"
 require "zlib"
 
-# mallinfo() of older releases of glibc has the same fields as ints. The struct is
-# returned in memory, whose address x86-64 passes as the first argument.
 def find(name)
   [Fiddle::Function.new(Fiddle::Handle::DEFAULT[name], [Fiddle::TYPE_VOIDP], Fiddle::TYPE_VOIDP), name]
 rescue Fiddle::DLError
   nil
 end
 
-FIELDS = %w[arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost]
-info, name = find("mallinfo2") || find("mallinfo")
-word, size = name == "mallinfo2" ? ["Q", 8] : ["L", 4]
+# mallinfo() of older releases of glibc has the same fields as ints. The struct is
+# returned in memory, whose address x86-64 passes as the first argument.
+class Glibc
+  FIELDS = %w[arena ordblks smblks hblks hblkhd usmblks fsmblks uordblks fordblks keepcost]
 
-INFO, WORD, SIZE = info, word, size
-BUFFER = Fiddle::Pointer.malloc(FIELDS.size * SIZE)
+  def initialize
+    @info, name = find("mallinfo2") || find("mallinfo")
+    @word, @size = name == "mallinfo2" ? ["Q", 8] : ["L", 4]
+    @buffer = Fiddle::Pointer.malloc(FIELDS.size * @size)
+  end
 
-def mallinfo
-  INFO.call(BUFFER)
-  FIELDS.zip(BUFFER[0, FIELDS.size * SIZE].unpack("#{WORD}*")).to_h
+  def facts
+    @info.call(@buffer)
+    FIELDS.zip(@buffer[0, FIELDS.size * @size].unpack("#{@word}*")).to_h
+  end
+
+  def in_use
+    facts.values_at("uordblks", "hblkhd").sum
+  end
 end
 
-def in_use
-  mallinfo.values_at("uordblks", "hblkhd").sum
+class Jemalloc
+  ALL_ARENAS = 4096
+
+  def initialize
+    types = [Fiddle::TYPE_VOIDP] * 4 + [Fiddle::TYPE_SIZE_T]
+    @control = Fiddle::Function.new(Fiddle::Handle::DEFAULT["mallctl"], types, Fiddle::TYPE_INT)
+    @value, @size, @one = Fiddle::Pointer.malloc(8), Fiddle::Pointer.malloc(8), Fiddle::Pointer.malloc(8)
+    @size[0, 8] = [8].pack("Q")
+    @one[0, 8] = [1].pack("Q")
+  end
+
+  def read(name)
+    @control.call(name, @value, @size, nil, 0).zero? or raise name
+    @value[0, 8].unpack1("Q")
+  end
+
+  def version
+    @control.call("version", @value, @size, nil, 0).zero? or raise "version"
+    Fiddle::Pointer.new(@value[0, 8].unpack1("Q")).to_s[/\d+\.\d+/]
+  end
+
+  # Statistics belong to the last epoch.
+  def facts
+    @control.call("epoch", nil, nil, @one, 8)
+    {"allocated" => read("stats.allocated"), "active" => read("stats.active"),
+     "cached" => read("stats.arenas.#{ALL_ARENAS}.tcache_bytes"), "version" => version,
+     "large" => read("stats.arenas.#{ALL_ARENAS}.large.allocated")}
+  end
+
+  # The caches of other threads do not change meanwhile.
+  def in_use
+    @control.call("thread.tcache.flush", nil, nil, nil, 0)
+    facts["allocated"]
+  end
 end
 
-# What objects of a class own is by how much the memory in use grew with them. There
-# is one already, so what a library makes once is not of them.
+ALLOCATOR = ENV["LD_PRELOAD"].to_s.include?("jemalloc") ? Jemalloc.new : Glibc.new
+
+# The objects of a class own as much memory as the memory in use grew by when
+# they were made. There is one already, so what a library makes once does not
+# belong to them.
 Text, List, Table, Squeeze = [String, Array, Hash, Zlib::Deflate].map { |parent| Class.new(parent) }
 MADE = {
   "Squeeze" => [40, -> { Squeeze.new.tap { |stream| stream << "abc" } }],
   "Zlib::Inflate" => [40, -> { Zlib::Inflate.new.tap { |stream| stream << Zlib.deflate("abc" * 100_000)[0, 300] } }],
-  "OpenSSL::SSL::SSLContext" => [60, -> { OpenSSL::SSL::SSLContext.new }],
+  "OpenSSL::SSL::SSLContext" => [200, -> { OpenSSL::SSL::SSLContext.new }],
   "OpenSSL::PKey::EC" => [60, -> { OpenSSL::PKey::EC.generate("prime256v1") }],
   "Text" => [200, -> { Text.new << "x" * 9_000 }],
   "List" => [100, -> { List.new(5_000, 1) }],
@@ -47,10 +89,10 @@ GROWN = MADE.to_h do |name, (count, make)|
   kept[count] = make.call
   GC.start
   GC.disable
-  before = in_use
+  before = ALLOCATOR.in_use
   count.times { |number| kept[number] = make.call }
   GC.start # what it took to make them is gone
-  grown = in_use - before
+  grown = ALLOCATOR.in_use - before
   GC.enable
   ($made ||= []) << kept
   [name, grown * (count + 1) / count]
@@ -80,7 +122,7 @@ GC.start
 GC.disable
 trap("QUIT", "SYSTEM_DEFAULT")
 each = GROWN.to_h { |name, grown| [name, grown / (MADE[name][0] + 1)] }
-puts JSON.generate(mallinfo.merge("grown" => GROWN, "each" => each))
+puts JSON.generate(ALLOCATOR.facts.merge("grown" => GROWN, "each" => each))
 $stdout.flush
 Process.kill(:QUIT, $$)
 sleep

@@ -2,7 +2,8 @@
 #
 # Makes objects of nearly every type, writes what ObjectSpace.dump_all says of the
 # heap to the file that is named, and dies. Writes to a second file the addresses of what
-# runs: the frames of these change after the dump.
+# runs: the frames of these change after the dump. With a third word, `plants`, makes what
+# plants.rb has, too.
 require "objspace"
 require "set"
 class Order; attr_accessor :a,:b,:c; def initialize(i) @a="s#{i}"; @b=[i,@a]; @c={k: @b} end; X=[1,"q"]; @@cv = "cv"; def self.cv; @@cv end end
@@ -16,14 +17,26 @@ many=Class.new{ def initialize(n) n.times{|i| instance_variable_set("@v#{i}", "i
 $keep << many.new(20) << many.new(300)
 eval("def ev; /a#{'b'}c/o; end; ev; 3.times { ev }")
 at_exit { }
+require "fiber"
+if ARGV[2] == "plants"
+  require_relative "plants"
+  Plants.plant
+end
+# What an extension registers need not be a Proc. The newest is the first of the list.
+require "fiddle"
+register = Fiddle::Function.new(Fiddle::Handle::DEFAULT["rb_set_end_proc"], [Fiddle::TYPE_VOIDP] * 2, Fiddle::TYPE_VOID)
+[Object.new, nil].each { |object| register.call(Fiddle::Handle::DEFAULT["rb_p"], Fiddle.dlwrap(object)) }
 # It must not run during the dump.
 Thread.pass until (Thread.list - [Thread.current]).all?(&:stop?)
 out=File.open(ARGV[0],"w")
-require "fiber"
 File.write(ARGV[1], [Thread.current, Fiber.current].map { |o| ObjectSpace.dump(o)[/0x\h+/] }.join("\n"))
 (Process.setrlimit(Process::RLIMIT_CORE, -1) rescue nil)
-dump=->(o,signal){ ObjectSpace.dump_all(output: o); Process.kill(signal, $$) }
-GC.start; GC.start; GC.disable
+# 2.7 leaves the end of the dump in a buffer. After the dump, nothing may be allocated.
+buffers = RUBY_VERSION < "3"
+dump=->(o,signal){ ObjectSpace.dump_all(output: o); o.close if buffers; Process.kill(signal, $$) }
+# Only what is old stays marked after the sweep.
+4.times { GC.start }
+GC.disable
 # Fills the caches of every call below, so that the last one changes nothing.
 dump.(File.open("/dev/null","w"), 0)
 dump.(out, :ABRT)

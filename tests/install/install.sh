@@ -20,7 +20,8 @@ strict='-std=c11 -Wall -Wextra -Werror -pedantic'
 gcc $strict -o "$work/shared" examples/stacks.c $(pkg-config --cflags --libs rcore) -Wl,-rpath,"$work/dest/usr/lib"
 # shellcheck disable=SC2086,SC2046 # words
 gcc $strict -o "$work/static" examples/stacks.c $(pkg-config --cflags rcore) \
-	"$work/dest/usr/lib/librcore.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs libelf libdw json-c libarchive zlib libprotobuf-c) -l:libiberty.a -lm
+	"$work/dest/usr/lib/librcore.a" $(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs libelf libdw json-c libarchive zlib libprotobuf-c) \
+	$(PKG_CONFIG_SYSROOT_DIR='' pkg-config --libs libdeflate 2>/dev/null || true) -l:libiberty.a -lm
 cat >"$work/program.rb" <<'RUBY'
 def work = Fiber.yield
 fiber = Fiber.new { work }

@@ -40,7 +40,8 @@ headers_root() {
 	fail "no headers of Ruby $1; \`make setup-tests\` brings them"
 }
 
-# The rows of a table that say something. rb_vm_t grew at its end within 3.3 (3.3.7).
+# The rows of a table that are measured. rb_vm_t grew at its end within 3.3
+# (3.3.7).
 rows() {
 	grep -E '^(struct|enum|[a-z_]+\.)' "$1" | grep -v -e ' -$' -e '^struct vm ' | sort
 }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # A header of each folder of analyzer/ introduces it: a comment that begins with "FOLDER/ ".
+# No folder has more than 40 files. tests/lint/long_files lists all files over 400 lines.
 status=0
 for folder in $(git ls-files -co --exclude-standard 'analyzer/*/*.h' | sed 's|/[^/]*$||' | sort -u); do
 	grep -qE "^ \* ${folder#analyzer/}/ [a-z]" "$folder"/*.h || {
@@ -8,4 +9,20 @@ for folder in $(git ls-files -co --exclude-standard 'analyzer/*/*.h' | sed 's|/[
 		status=1
 	}
 done
+full=$(git ls-files -co --exclude-standard analyzer plugin gdb lldb | sed 's|/[^/]*$||' | sort | uniq -c |
+	awk '$1 > 40 && $2 != "analyzer/layout/tables" { print $2 ": " $1 " files; 40 is the limit" }')
+[ -z "$full" ] || {
+	echo "$full"
+	status=1
+}
+long=$(git ls-files -co --exclude-standard analyzer plugin gdb lldb scripts ci gem | grep -v '^analyzer/layout/tables/' |
+	while read -r file; do
+		[ ! -f "$file" ] || [ "$(wc -l <"$file")" -le 400 ] || echo "$file"
+	done | sort)
+listed=$(sed '/^#/d; s/:.*//' tests/lint/long_files | sort)
+[ "$long" = "$listed" ] || {
+	echo "tests/lint/long_files does not list exactly the files over 400 lines:"
+	printf '%s\n' "$long" "$listed" | sort | uniq -u
+	status=1
+}
 exit $status

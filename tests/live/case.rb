@@ -6,7 +6,7 @@ require "fileutils"
 require "timeout"
 require_relative "../support/child"
 
-# One test: it has a name, and says what is wrong.
+# A test: it has a name, and reports what is wrong.
 class LiveCase
   ROOT = Child::ROOT
   TIMEOUT = Child::LIMIT
@@ -70,8 +70,8 @@ class LiveCase
     __dir__
   end
 
-  # Runs a program of that folder on a Ruby while the block does; it gets its process id and
-  # a file that counts as long as the program runs.
+  # Runs a program of that folder on a Ruby while the block runs. The block gets
+  # its process id and a file that counts as long as the program runs.
   def with_program(ruby, program, *arguments, before: [], options: [], environment: {})
     Dir.mktmpdir("rcore-live.", ruby.outside("/tmp")) do |folder|
       File.chmod(0o777, folder)
@@ -89,7 +89,7 @@ class LiveCase
     end
   end
 
-  # What the program writes eight bytes to, again and again.
+  # The file to which the program writes eight bytes again and again.
   class Counter
     attr_reader :path
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 
-# A master and its workers: what --children says of each and of all, and how they are found.
+# A master and its workers: what --children reports about each and about all,
+# and how they are found.
 module Clustered
   NAMES = { "puma" => ["Puma master", "Puma worker 0", "Puma worker 1"],
             "unicorn" => ["Unicorn master", "Unicorn worker 0", "Unicorn worker 1"] }.freeze
@@ -34,7 +35,8 @@ module Clustered
     out[/^Process #{member}  (\w+ \w+(?: \d+)?)  /, 1]
   end
 
-  # First how all are, then each below its name, with what the command says of it alone.
+  # First the state of all, then each below its name, with what the command
+  # prints for it alone.
   def self.named(test, command, pids, roles)
     out, err, status = rcore(command, "-p", pids.first, "--children")
     test.same("#{command}: errors, status", ["", 0], [err, status])
@@ -89,7 +91,8 @@ module Clustered
 
   ID = "%064x" % 0xc0ffee
 
-  # In a mount namespace of rcore's own, another file is at the place of the cgroups of the three.
+  # In a mount namespace of rcore's own, another file replaces the cgroups of
+  # the three.
   def self.container(test, ruby)
     test.with_program(ruby, "workers.rb", "puma") do |pid, counter, folder|
       workers = File.read(File.join(folder, "workers")).split.map(&:to_i)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 
-# Counts in a file for ever, so that a test sees that the program goes on; calls the block each time.
+# Counts in a file forever, so that a test sees that the program still runs;
+# calls the block each time.
 def count_forever(path = "counter", every: 0.01)
   File.open(path, "w") do |file|
     file.sync = true

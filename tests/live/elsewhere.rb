@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 
-# Processes in containers, of whole trees, with files that are gone; and what is no Ruby process.
+# Processes in containers, of whole trees, with files that are gone; and
+# processes that are not Ruby.
 module Elsewhere
   def self.cases(rubies)
     own = rubies.find { |ruby| ruby.root.empty? } || rubies.first
@@ -18,8 +19,8 @@ module Elsewhere
     ]
   end
 
-  # Namespaces of its own for processes and mounts, and a root folder of its own: in it, nothing of
-  # the outside is to be seen.
+  # Has its own namespaces for processes and mounts, and its own root folder, in
+  # which nothing outside is visible.
   def self.container(test, ruby)
     before = [*LiveCase::ROOT, "unshare", "--pid", "--mount", "--fork", "--kill-child"]
     test.with_program(ruby, "busy.rb", before: before) do |pid, counter, folder, spawned|
@@ -70,7 +71,7 @@ module Elsewhere
     found.each { |each| Dir["/proc/#{each}/task/*/children"].each { |file| found.concat(numbers(file)) } }
   end
 
-  # None where the thread has ended by now.
+  # Returns none if the thread has ended.
   def self.numbers(file)
     File.read(file).split.map(&:to_i)
   rescue SystemCallError
@@ -81,7 +82,7 @@ module Elsewhere
     File.read("/proc/#{pid}/status")[/^NSpid:.*?(\d+)$/, 1].to_i
   end
 
-  # As a cluster of workers: a Ruby that forks Rubies and something else.
+  # Like a cluster of workers: a Ruby that forks Rubies and something else.
   def self.children(test, ruby)
     test.with_program(ruby, "cluster.rb") do |pid, counter|
       workers = File.read(File.join(File.dirname(counter.path), "workers")).split.map(&:to_i)
@@ -99,7 +100,8 @@ module Elsewhere
     end
   end
 
-  # rcore doctor prints commands that fetch all files which this machine lacks: they do.
+  # rcore doctor prints commands that fetch all files that this machine lacks.
+  # They must work.
   def self.missing(test, ruby)
     test.with_program(ruby, "busy.rb") do |pid, _, folder|
       core = File.join(folder, "core")
@@ -126,7 +128,8 @@ module Elsewhere
     end
   end
 
-  # libruby was upgraded while the process ran: another file has its name, or none.
+  # libruby was upgraded while the process ran: another file has its name, or no
+  # file does.
   def self.replaced(test, ruby)
     library = `ldd #{ruby.program}`[%r{libruby\S+ => (\S+)}, 1] or return test.fail("#{ruby.program} has no libruby")
     Dir.mktmpdir do |folder|

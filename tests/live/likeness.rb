@@ -18,7 +18,8 @@ module Likeness
     end
   end
 
-  # Of each kind of thread: how many are in each group, and how many others are similar.
+  # For each kind of thread: how many are in each group, and how many others are
+  # similar.
   def self.groups(test, pid, *options)
     report, status = test.report("-p", pid, *options)
     test.same("status", 0, status)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-# `rcore ps` against what the kernel and the programs themselves say.
+# Compares `rcore ps` with what the kernel and the programs themselves report.
 module Listed
   NOBODY = 65_534
 
@@ -27,7 +27,8 @@ module Listed
     end
   end
 
-  # -p takes a part of the title if one process has it, and --thread the name of a thread.
+  # -p accepts a part of the title if one process has it, and --thread the name
+  # of a thread.
   def self.named(test, ruby)
     title = "shop#{rand(1 << 60)}"
     test.with_program(ruby, "titled.rb", environment: {"TITLE" => "#{title}: one"}) do |pid, counter|
@@ -49,7 +50,7 @@ module Listed
     end
   end
 
-  # Listed all the same, with the reason and what to do.
+  # It is listed all the same, with the reason and what to do.
   def self.unreadable(test, ruby)
     return unless Process.uid.zero?
     test.with_program(ruby, "titled.rb", environment: {"TITLE" => "no"}) do |pid, counter, folder|

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 
-# rcore -p and rcore on a core that gcore takes of the same process, stopped all the time, say the
-# same; and it is the truth.
+# rcore -p, and rcore on a core that gcore writes of the same process, which is
+# stopped all the time, report the same; and it is the truth.
 module Moment
   FIXTURES = %w[asleep threads mn_threads waits waits_scheduler fibers enumerators ended ractors deep many_fibers yjit contexts
                 locals exceptions storage async].freeze
-  # What is of the core or of the process alone; gdb's note keeps 79 bytes of the arguments.
+  # What only the core or only the process has; gdb's note keeps 79 bytes of the
+  # arguments.
   APART = %w[source producer live arguments modules].freeze
 
   def self.cases(rubies)
@@ -59,21 +60,21 @@ module Moment
     end
   end
 
-  # The Ruby stacks that gdb did not leave out of the core in part.
+  # The Ruby stacks of which gdb left no part out of the core.
   def self.sound(mine, other)
     bad = other.select { |fiber| fiber["problem"] || fiber["frames"].any? { |frame| frame["kind"] == "broken" } }
     bad = bad.map { |fiber| fiber["id"] }
     [mine, other].map { |fibers| fibers.reject { |fiber| bad.include?(fiber["id"]) }.map { |fiber| ruby_only(fiber).reject { |name, _| name == "wait" } } }
   end
 
-  # What descriptors are open on is of the process alone.
+  # What descriptors are open on is known only for the process.
   def self.without_open(fiber)
     return fiber unless fiber.dig("wait", "fds")
     fds = fiber["wait"]["fds"].map { |fd| fd.reject { |name, _| name == "open" } }
     fiber.merge("wait" => fiber["wait"].reject { |name, _| name == "text" }.merge("fds" => fds))
   end
 
-  # What registers tell is known only of a process that was stopped.
+  # What registers show is known only for a process that was stopped.
   def self.without_registers(fiber)
     return fiber.reject { |name, _| name == "wait" } if fiber.dig("wait", "known_by") == "syscall"
     return fiber unless fiber.dig("wait", "fds")
@@ -87,7 +88,7 @@ module Moment
     fiber.merge("context" => fiber["context"].reject { |name, _| %w[thread_local difference].include?(name) })
   end
 
-  # The first difference of two trees, by its place.
+  # Reports the first difference of two trees, and its place.
   def self.same_parts(test, place, mine, other)
     return if mine == other
     return test.same(place, mine, other) unless mine.class == other.class && (mine.is_a?(Array) || mine.is_a?(Hash))
@@ -118,7 +119,7 @@ module Moment
       Child.stop(spawned, @pid || spawned) if spawned
     end
 
-    # Up to where it stops the next time.
+    # Continues until it stops the next time.
     def go_on
       File.delete(path("truth.json"))
       Child.signal(:CONT, @pid)

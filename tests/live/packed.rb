@@ -84,7 +84,8 @@ module Packed
     debuggee.file("nothing").tap { |folder| Dir.mkdir(folder) unless Dir.exist?(folder) }
   end
 
-  # On a busy machine, the limit of a stop may be over before all is read; rcore says so, and another look is taken.
+  # On a busy machine, the limit of a stop may be reached before everything is
+  # read. rcore says so, and the test tries again.
   LATE = /reading was not complete when the process was resumed/
 
   def self.text(test, *words)
@@ -97,14 +98,15 @@ module Packed
     out
   end
 
-  # Its exit status.
+  # Returns its exit status.
   def self.pack(test, pid, file, options = [], statuses: [0, 1])
     said, status = Open3.capture2e(*LiveCase::ROOT, Suite::RCORE, "pack", "-p", pid.to_s, "-o", file, *options.map(&:to_s), binmode: true)
     test.fail("rcore pack: #{status.inspect} #{said}") unless statuses.include?(status.exitstatus) && said.lines.size == 1
     status.exitstatus
   end
 
-  # What was whole when it was packed is whole in the pack, and the process goes on.
+  # What was whole when it was packed is whole in the pack, and the process
+  # continues.
   def self.busy(test, ruby)
     test.with_program(ruby, "busy.rb") do |pid, counter, folder|
       whole = 0

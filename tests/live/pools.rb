@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Pools of connections, of which all connections are in use: Active Record's and connection_pool's. They keep
-# who has what as those gems do, under their names. Writes what is true of it to the file "truth".
+# Pools of connections, of which all connections are in use: Active Record's and
+# connection_pool's. Like those gems, and under the same names, they record who
+# has which connection. Writes the truth to the file "truth".
 require "json"
 require "monitor"
 require "socket"

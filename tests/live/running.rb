@@ -19,8 +19,8 @@ module Running
     end
   end
 
-  # Threads and fibers start and end all the time. What rcore cannot decode at such a moment it
-  # marks, and prints the rest.
+  # Threads and fibers start and end all the time. rcore marks what it cannot
+  # decode at such a moment, and prints the rest.
   def self.busy(test, ruby, options)
     test.with_program(ruby, "busy.rb") do |pid, counter|
       whole = 0
@@ -42,7 +42,7 @@ module Running
     end
   end
 
-  # What was not read in time is marked, or nothing is.
+  # If something was not read in time, it is marked.
   def self.limited(test, ruby)
     test.with_program(ruby, "busy.rb") do |pid, counter|
       [1, 2, 4, 2000].each do |limit|
@@ -62,7 +62,8 @@ module Running
     end
   end
 
-  # No proof takes what comes and goes for a wrong field, nor what changes between two reads.
+  # No proof mistakes what comes and goes, or changes between two reads, for a
+  # wrong field.
   def self.layout(test, ruby)
     test.with_program(ruby, "busy.rb") do |pid, counter|
       CHECKS.times do
@@ -83,7 +84,8 @@ module Running
   CLASSES = "Array|Class|Fiber|File|IO|Integer|Kernel|Numeric|Range|Thread(?:::Mutex|::Queue)?|Mutex|Queue"
   LABEL = /\A(?:(?:block (?:\(\d levels\) )?in )?(?:<main>|(?:Object#)?(?:deep|park|count_forever))|(?:#{CLASSES})[#.]\w+[?!=<]*)\z/
 
-  # No frame but those that the program has. (Read while it runs, a frame may have lost its class.)
+  # All frames are those of the program. (If it is read while it runs, a frame
+  # may have lost its class.)
   def self.known(test, report)
     report["fibers"].each do |fiber|
       fiber["frames"].each do |frame|
@@ -94,7 +96,7 @@ module Running
     end
   end
 
-  # rcore is killed at any moment; nobody holds the process then.
+  # rcore is killed at any moment; then nothing holds the process.
   def self.killed(test, ruby)
     test.with_program(ruby, "busy.rb") do |pid, counter|
       random = Random.new(1)
@@ -114,7 +116,8 @@ module Running
     end
   end
 
-  # rcore gets no more memory at one point or another: it says so, or does without, and nobody is held.
+  # rcore runs out of memory at one point or another: it says so, or continues
+  # without, and the process is not held.
   def self.short_of_memory(test, ruby)
     test.with_program(ruby, "busy.rb") do |pid, counter|
       statuses = (10..130).step(5).map do |mebibytes|
@@ -132,7 +135,7 @@ module Running
     end
   end
 
-  # Waits until it is, or rcore has ended.
+  # Waits until rcore holds the process, or has ended.
   def self.held_by?(pid, rcore)
     loop do
       return true if tracer(pid) != "0"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 
-# A program that is stuck in a way that it knows: the first lines of the report must tell.
+# A program that is stuck in a way that it knows: the first lines of the report
+# must say so.
 module Summary
   LINES = 40
   LOOKS = 20
@@ -21,7 +22,8 @@ module Summary
     end
   end
 
-  # The summary as the program knows it, and which threads are told to be alike.
+  # The summary as the program knows it, and which threads are reported as
+  # alike.
   def self.look(test, pid, truth)
     report, status = test.report("-p", pid)
     test.same("status", 0, status)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Has a title that would drive a terminal, and counts that it goes on.
+# Has a title that would control a terminal, and counts as long as it runs.
 require_relative "counting"
 
 Process.setproctitle(ENV["TITLE"] || "worker \e[31m 1") unless ENV["TITLE"] == "no"

@@ -18,7 +18,8 @@ module Woven
     end
   end
 
-  # A parked fiber's native stack is what it was when the fiber stood there itself.
+  # A parked fiber's native stack is what it was when the fiber itself was at
+  # that place.
   def self.twice(test, fixture, ruby)
     workshop = Workshop.new(ruby, FOLDER)
     return test.note = "skipped: no ruby-dev for it" unless workshop.extension
@@ -37,7 +38,8 @@ module Woven
     workshop.close if workshop
   end
 
-  # From the function outwards in which it stopped, and was parked.
+  # The frames from the function in which it stopped outwards, and those when it
+  # was parked.
   def self.same_fiber(test, running, parked)
     outside = [running, parked].map do |fiber|
       frames = fiber["native"].drop_while { |frame| frame["function"] != "stop_and_park" }

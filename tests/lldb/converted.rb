@@ -80,7 +80,7 @@ class Converted
     problems
   end
 
-  # rcore itself takes them for no threads.
+  # rcore itself does not count them as threads.
   def ours
     both = [@program.core, @out].map { |core| Open3.capture2(@rcore, "analyze", "--all", "--native=all", core, *@ruby.files).first.lines.drop(1) }
     both.uniq.size == 1 ? [] : ["rcore reads the converted core otherwise"]

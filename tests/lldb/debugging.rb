@@ -15,7 +15,8 @@ class Debugging
     @lldb, @rcore, @ruby = lldb, rcore, ruby
   end
 
-  # LLDB goes on with the child, whose fibers are those of the parent, but for the other thread's.
+  # LLDB follows the child, whose fibers are those of the parent, except the
+  # other thread's.
   def forks
     Dir.mktmpdir("rcore-tests.") do |folder|
       FileUtils.cp(LIVING, folder)
@@ -77,7 +78,7 @@ class Debugging
       ask(told, out, input, "script 1")
       ROUNDS.times do |round|
         break if told.include?("rcore: interrupted")
-        # Other files: all is read anew.
+        # Other files: everything is read anew.
         READS.times do |read|
           input.puts "script rcore_lldb.look_in(lib_search_path='/nonexistent/#{round}/#{read}')", "ruby-fibers --all"
         end
@@ -102,7 +103,7 @@ class Debugging
 
   private
 
-  # Comes back when LLDB has printed what is printed behind the command.
+  # Returns when LLDB has printed what is printed after the command.
   def ask(told, out, input, command)
     @marks = (@marks || 0) + 1
     input.puts command

@@ -124,7 +124,8 @@ def answer(debugger, command):
             exec(command[len("script ") :], {"rcore_lldb": sys.modules["rcore_lldb"], "json": json})
         return {"value": printed.getvalue()}
     result = lldb.SBCommandReturnObject()
-    # Else it were the frame that was selected when the first command began.
+    # Otherwise, it would be the frame that was selected when the first command
+    # began.
     frame = process.GetSelectedThread().GetSelectedFrame()
     interpreter = debugger.GetCommandInterpreter()
     if frame.IsValid():

@@ -25,7 +25,8 @@ class Lldb
     @name, @program, @folder = name, program, folder
   end
 
-  # target: what stands behind `rcore lldb`. Gives an Answer for each command.
+  # target: the arguments after `rcore lldb`. Returns an Answer for each
+  # command.
   def run(rcore, target, commands)
     drive(commands) { |arguments| [rcore, "lldb", "--debugger", @program, *target, "--", *arguments] }
   end
@@ -47,12 +48,12 @@ class Lldb
     drive(commands) { |arguments| [@program, *sysroot, "--core", core, executable, *arguments] }
   end
 
-  # nil: none that can be asked for a port of its own.
+  # Returns nil if none can be asked for a port of its own.
   def server
     "lldb-server-19" if @program == "lldb-19"
   end
 
-  # Gives the port under which the process can be debugged.
+  # Returns the port at which the process can be debugged.
   def serve(pid)
     Dir.mktmpdir do |folder|
       pipe = File.join(folder, "port")

@@ -33,7 +33,8 @@ class Program
     false
   end
 
-  # Newer C libraries guard a stack with a page inside its mapping, and gdb gives the rest of that up.
+  # Newer C libraries guard a stack with a page inside its mapping, and gdb
+  # gives up the rest of the mapping.
   def lost?
     File.read(path("gcore")).scrub.include?("Memory read failed for corefile section")
   end
@@ -55,7 +56,7 @@ class Program
     raise "the program is not #{what} after #{TIMEOUT} seconds: #{File.read(path("output"))}"
   end
 
-  # Twice in a row, so that it is no short wait on the way there.
+  # Twice in a row, so that a short wait before that does not count.
   def asleep?
     2.times.all? { sleep 0.1; File.read("/proc/#{@pid}/stat")[/\) (\w)/, 1] == "S" }
   end

@@ -14,7 +14,7 @@ class LldbSuite
   # The Ruby that all LLDBs are tried on.
   SHORT = "3.1"
 
-  # What LLDB is asked, and what the shell is.
+  # The commands in LLDB, and those of the shell that print the same.
   SAME = {
     "ruby-fibers" => %w[analyze],
     "ruby-fibers --all --native=all --verbose" => %w[analyze --all --native=all --verbose],
@@ -56,7 +56,7 @@ class LldbSuite
     @passed = @failed = 0
   end
 
-  # The exit status.
+  # Returns the exit status.
   def run
     $stdout.sync = true
     missing = @rubies.map(&:missing).compact
@@ -142,7 +142,8 @@ class LldbSuite
     answers = lldb.run(@rcore, target(program), [*SAME.keys, *@wrong.keys, *selections, *SAME.keys, "help ruby"])
     same(answers.shift(SAME.size), program) + wrong(answers.shift(@wrong.size)) +
       selected(answers.shift(selections.size), program) +
-      # From the second half on rcore runs in a session that has seen errors and fibers.
+      # From the second half on, rcore runs in a session that has seen errors
+      # and fibers.
       same(answers.shift(SAME.size), program) + helps(lldb, program, answers.last)
   end
 
@@ -202,7 +203,7 @@ class LldbSuite
     end
   end
 
-  # Behind what it says of the process itself.
+  # The text after what describes the process itself.
   def living_text(program)
     out, = Open3.capture2({ "TERM" => "dumb" }, @rcore, "analyze", "--all", "--native=all", "-p", program.pid.to_s)
     threads_of(out.force_encoding("UTF-8"))
@@ -285,7 +286,8 @@ class LldbSuite
   }.freeze
   TURN = 'script print(json.dumps([rcore_lldb.ruby_state("user_id"), rcore_lldb.ruby_state("name"), rcore_lldb.ruby_local("round")]))'.freeze
 
-  # Conditions that hold for one fiber alone: each turn of that one, and of no other.
+  # Conditions that are true for one fiber only: LLDB stops at each turn of that
+  # fiber, and of no other.
   def on_turns(lldb, ruby)
     program = Program.new(ruby, "turns")
     one = ["@run_to_breakpoint", TURN, "ruby-fiber"]

@@ -7,7 +7,8 @@ require_relative "cores"
 module Arm
   PARTS = %w[same stacks selection frames values].freeze
 
-  # qemu's cores name no files and hold none of their pages, so GDB is told where each was.
+  # qemu's cores name no files and contain none of their pages, so GDB must be
+  # told where each one was.
   class Core < Cores::Core
     def files
       program, option, folder = ruby.files

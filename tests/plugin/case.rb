@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-# One test: it has a name, and says what is wrong.
+# A test: it has a name, and reports what is wrong.
 class Case
   attr_reader :name
 

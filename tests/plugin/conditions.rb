@@ -3,8 +3,8 @@ require "json"
 require_relative "case"
 require_relative "../lldb/program"
 
-# Breakpoints of GDB that hold for one fiber alone, among fibers that call the same function in turn
-# (tests/lldb/turns).
+# Breakpoints of GDB that stop in one fiber only, among fibers that call the
+# same function in turn (tests/lldb/turns).
 module Conditions
   def self.cases(rubies, debuggers)
     rubies.product(debuggers.select(&:own?)).concat(rubies.select { |ruby| ruby.name == "3.3" }.product(debuggers.reject(&:own?))).map do |ruby, debugger|
@@ -12,10 +12,10 @@ module Conditions
     end
   end
 
-  # What each stop is asked.
+  # What to print at each stop.
   ASKED = ['print $ruby_state("user_id")', 'print $ruby_local("round")', 'print $ruby_state("name")', "ruby-fiber"].freeze
 
-  # Three stops of each, and the user for whom they are.
+  # Each breakpoint must stop three times, for this user.
   BREAKS = {
     '$ruby_state("user_id") == 42' => 42,
     '$ruby_state("name", "user 43")' => 43,
@@ -63,7 +63,7 @@ module Conditions
     test.same("in an expression", "42", value(told[7]))
   end
 
-  # Each turn of that fiber, and no other.
+  # It stops at each turn of that fiber, and of no other.
   def self.stopped(test, condition, user, told)
     stops = told.each_slice(ASKED.size + 1).first(3)
     rounds = stops.map do |_, id, round, name, fiber|

@@ -2,7 +2,7 @@
 require "json"
 require_relative "case"
 
-# What the commands print on a core, against what rcore prints.
+# Compares what the commands print on a core with what rcore prints.
 module Cores
   LINES = [
     "fibers", "fibers --all", "fibers --json", "fibers --verbose", "fibers --native=all", "fibers --native none",
@@ -14,7 +14,7 @@ module Cores
     "heap --limit 5", "heap --class Thread --list", "heap retained --limit 3", "heap strings --limit 3", "heap verify --json", "heap malloc"
   ].freeze
 
-  # Of a debuggee: it ends by a signal of its own, and tells no truth.
+  # For a debuggee that ends by a signal of its own and writes no truth.
   module Untold
     def run
       Debuggee.kernel_cores? ? die : die_under_gdb
@@ -54,7 +54,7 @@ module Cores
       out.force_encoding("UTF-8")
     end
 
-    # What rcore is told of the files of the core.
+    # The options by which rcore finds the files of the core.
     def files
       ruby.files
     end
@@ -63,12 +63,12 @@ module Cores
       @report ||= JSON.parse(rcore("analyze --json"), max_nesting: false)
     end
 
-    # The id of a fiber: that which died, or the first of a status.
+    # The id of a fiber: the one that died, or the first with a status.
     def fiber(status = nil)
       status ? report["fibers"].find { |fiber| fiber["status"] == status }["id"] : report["cause"]["fiber"]
     end
 
-    # What GDB is told to open it.
+    # The commands by which GDB opens it.
     def before
       ["set sysroot #{ruby.root}", "file #{ruby.outside(ruby.program)}", "core-file #{path}"]
     end
@@ -91,7 +91,7 @@ module Cores
     end
   end
 
-  # The shell's name of a command where it is another.
+  # The shell's name of a command, if it is another.
   def self.shell(line)
     line.sub(/\Afibers/, "analyze").sub(/\Astate\b/) { "state --stacks" }
   end
@@ -150,7 +150,7 @@ module Cores
     File.delete(script) if File.exist?(script)
   end
 
-  # Selecting a fiber, and what stays of it.
+  # Selecting a fiber, and what remains of it afterwards.
   def self.selection(test, core, debugger)
     fiber = core.report["fibers"].find { |one| one["id"] == "T1.F3" }
     pc = "0x%016x" % fiber["native"][0]["pc"].hex
@@ -203,7 +203,8 @@ module Cores
     end
     told = text.lines.map { |line| line.start_with?("    ") ? "ruby" : line[/\A#\d+ +(0x\h+)/, 1] }
     wanted = wanted.compact
-    # GDB leaves an address out where its line begins there, and looks on below the first function.
+    # GDB omits an address at which a line begins, and continues below the first
+    # function.
     told.compact!
     told.pop if told.last == "0x#{'0' * 16}"
     wanted.shift while wanted.any? && wanted[0] != told[0]

@@ -33,7 +33,8 @@ class Debugger
     "no #{@program}: `make setup-tests` installs it" unless ENV["PATH"].split(":").any? { |bin| File.executable?(File.join(bin, @program)) }
   end
 
-  # Runs GDB, then its commands. Gives what each of them printed, on either stream, in their order.
+  # Runs GDB, then its commands. Returns what each of them printed, on either
+  # stream, in order.
   def run(commands, arguments = [], before: [])
     marked = commands.flat_map { |line| ["python print('\\n=== next', flush=True)", line] }
     out = raw(marked + ["python print('\\n=== end', flush=True)"], arguments, before: before)

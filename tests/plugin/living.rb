@@ -2,8 +2,8 @@
 require "socket"
 require_relative "case"
 
-# What the commands print of a living process, against what rcore prints of it; and that they leave it as it
-# is.
+# Compares what the commands print for a running process with what rcore prints
+# for it, and checks that they do not change it.
 module Living
   PROGRAMS = File.join(__dir__, "programs")
   ROOT = Child::ROOT
@@ -38,7 +38,7 @@ module Living
       Integer(File.read(path("counter")))
     end
 
-    # Stopped by a signal while a block runs.
+    # The process is stopped by a signal while a block runs.
     def stand
       Child.signal(:STOP, pid)
       wait_until("stop") { settled?(pid, :stop) }
@@ -84,13 +84,15 @@ module Living
 
   LINES = ["fibers", "fibers --all --native=all", "threads --verbose", "bt --thread T1", "bt --thread T2", "fibers --json --fiber T1.F1"].freeze
 
-  # Who looks, and for how long the process stood still, differs; the rest is the same.
+  # Who reads the process, and for how long it was stopped, differs; the rest is
+  # the same.
   def self.body(line, text)
     return text.gsub(/^ "(?:live|source)": .*\n/, "") if line.include?("--json")
     line.start_with?("fibers") ? text.lines.drop(2).join : text
   end
 
-  # What GDB's commands print, against what rcore prints right after, of a process that a signal has stopped.
+  # Compares what GDB's commands print with what rcore prints right after, for a
+  # process that a signal has stopped.
   def self.compare(test, ruby, debugger, program, before)
     told = debugger.run(LINES.map { |line| "ruby-#{line}" }, before: program.files + before)
     LINES.zip(told) do |line, text|
@@ -152,7 +154,8 @@ module Living
             "ruby-frame 9999", "thread 1", "bt full", "complete ruby-fiber T1.", "ruby-fiber off", "ruby-threads --verbose", "thread apply all bt",
             "ruby-fiber off", "help ruby-bt"] * 2).freeze
 
-  # Fifty commands, errors among them, with all that GDB can do to a process forbidden.
+  # Fifty commands, including errors, while everything that GDB can do to a
+  # process is forbidden.
   def self.untouched(test, _ruby, debugger, program)
     script = program.file("sums.gdb")
     File.write(script, SUMS)
@@ -169,7 +172,7 @@ module Living
   IDS = 'python print(" ".join("%s=%s/%s" % (f["id"], f["address"], f.get("object")) for f in ' \
         'json.loads(gdb.execute("ruby-fibers --json", to_string=True))["fibers"]))'
 
-  # From stop to stop an id stays that of its fiber.
+  # From stop to stop, a fiber keeps its id.
   def self.ids(test, _ruby, debugger, program)
     rounds = 12
     commands = ["python import json", "break rb_obj_freeze", "continue", IDS] + ["continue 6", IDS] * (rounds - 1)
@@ -188,7 +191,8 @@ module Living
     program.goes_on?
   end
 
-  # The condition holds for 3 alone: its VALUE is 7. Others are passed by.
+  # The condition is true only for 3, whose VALUE is 7. GDB does not stop for
+  # others.
   def self.conditions(test, ruby, debugger, program)
     commands = ["break rb_obj_freeze if $ruby_self() == 7", "continue", "print $ruby_self()", "ruby-bt --frame 0", "continue", "print $ruby_self()"]
     told = debugger.run(commands, before: program.files + ["attach #{program.pid}"])

@@ -27,7 +27,7 @@ class NativeCore < Cores::Core
     @truth ||= JSON.parse(File.read(@ruby.outside(File.join(@folder, "values/truth.json"))))
   end
 
-  # ruby-print's words, and what it is to print.
+  # The arguments of ruby-print, and what it must print.
   def expressions
     known = truth
     constants = known["constants"].map { |name, text| [name, "#{text}\n"] }
@@ -41,7 +41,7 @@ class NativeCore < Cores::Core
       ["--depth 1 @lines", "[[... (2 more)], [... (2 more)]]\n"],
       ["--depth 0 @lines", "[... (2 more)]\n"],
       ["0x14 0 3", "true\nfalse\n1\n"],
-      # Of the debugger, in the frame of C.
+      # Of the debugger, in the C frame.
       ["numbers", "#{known["lines"]}\n"],
       ["argument", "#{known["to"]}\n"],
       ["pair.list[1]", "#{known["to"]}\n"],
@@ -53,7 +53,7 @@ class NativeCore < Cores::Core
     ]
   end
 
-  # What follows each of these is what a debugger may complete it to.
+  # What a debugger may complete each of these to.
   COMPLETIONS = {
     "Shop::Order::L" => %w[Shop::Order::LIMIT Shop::Order::Later],
     "::Shop::B" => %w[::Shop::Base],

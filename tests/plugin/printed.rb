@@ -17,7 +17,7 @@ module Printed
     end
   end
 
-  # In the frame of C.
+  # In the C frame.
   def self.ask(core, debugger, commands)
     script = "#{core.path}.#{debugger.object_id}.#{commands.hash}.gdb"
     File.write(script, SELECT)
@@ -50,7 +50,7 @@ module Printed
     wanted.zip(told) { |(begun, words), seen| test.same(begun, words.map { |word| "ruby-print #{word}\n" }.join, seen) }
   end
 
-  # A VALUE as print/r shows it, and what rcore prints of it.
+  # A VALUE as print/r shows it, and what rcore prints for it.
   def self.shown(core, number)
     hex = "0x#{number.to_s(16)}"
     "#{hex} #{core.rcore("print --depth 0 #{hex}").lines.first.chomp}"

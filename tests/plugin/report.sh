@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# ruby-fibers in GDB prints what `rcore analyze` prints, byte for byte, on a core; on a
-# living process the same but for its name; and whatever goes wrong is one line.
+# ruby-fibers in GDB prints what `rcore analyze` prints. On a core, the output
+# is equal byte for byte; on a running process, only its name differs. Whatever
+# goes wrong is one line.
 #
 #	tests/plugin/report.sh RCORE LIBRCORE.SO
 set -u
@@ -20,8 +21,9 @@ complain() {
 	failed=1
 }
 
-# Runs GDB's commands, one an argument; the output starts behind the marker.
-# GDB warns of its own cores' registers on standard error, on some processors.
+# Runs GDB's commands, one for each argument; the output starts after the
+# marker. On some processors, GDB warns about its own cores' registers on
+# standard error.
 in_gdb() {
 	set -- "$@" --
 	while [ "$1" != -- ]; do

@@ -3,7 +3,8 @@ require "pty"
 require "timeout"
 require_relative "cores"
 
-# At a terminal: pages and colors as GDB's own; and the aliases, unless the user has them.
+# On a terminal: pages and colors like GDB's own; and the aliases, unless the
+# user has defined them.
 module Terminal
   ESCAPE = "\e[".freeze
 
@@ -17,7 +18,8 @@ module Terminal
   PROGRAM = ["gdb", "-nx", "-q", "-iex", "set debuginfod enabled off", "-iex", "set auto-load off", "-iex", "source #{Debugger::SCRIPT}"].freeze
   ENVIRONMENT = { "RCORE_LIBRARY" => Debugger::LIBRARY, "LC_ALL" => "C.UTF-8", "TERM" => "xterm" }.freeze
 
-  # A GDB at a terminal of its own. `ask` sends keys and gives what comes until a pattern does.
+  # A GDB on a terminal of its own. `ask` sends keys and returns what arrives
+  # until it matches a pattern.
   def self.open(core)
     PTY.spawn(ENVIRONMENT, *PROGRAM, "-iex", "set width 0", "-iex", "set height 15", *core.before.flat_map { |line| ["-iex", line] }) do |out, input, _|
       ask = lambda do |keys, pattern|

@@ -3,8 +3,8 @@ require "cgi"
 require "json"
 require "open3"
 
-# Reads outputs of `rcore report`, and says how they differ from the sums of what was
-# recorded; nil: they do not.
+# Reads outputs of `rcore report`, and returns how they differ from the sums of
+# what was recorded; nil: they do not.
 module Readers
   # stacks: {[labels, outermost first] => nanoseconds}
   Sums = Struct.new(:stacks, :whole) do
@@ -84,7 +84,7 @@ module Readers
     differ(found, wanted.stacks) || pprof_top(path, wanted, measure)
   end
 
-  # pprof shortens names that it takes for those of other languages.
+  # pprof shortens names that look like those of other languages.
   def pprof_top(path, wanted, measure)
     out, = Open3.capture2("go", "tool", "pprof", "-top", "-unit=nanoseconds", "-nodefraction=0", "-nodecount=100000", "-sample_index=#{measure}", path, err: "/dev/null")
     rows = out.scan(/^ *(\d+)ns +[\d.]+% +[\d.]+% +(\d+)ns +[\d.]+%  (.*)$/)

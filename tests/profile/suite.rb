@@ -96,6 +96,10 @@ class Suite
     agreement("--by fiber", recorded, by: "fiber", group: ->(sample) { sample.fiber })
     agreement("--by label", recorded, by: "label:request_id",
               group: ->(sample) { (value = sample.labels["request_id"]) ? "request_id=#{value}" : "(no request_id)" })
+    _, errors, status = report(recorded, "--by", "label:nobody")
+    check("--by a label of no sample is noted", status == 0 && errors.include?("no sample has the label 'nobody'"), errors)
+    _, errors, status = report(recorded, "--by", "label:tenant")
+    check("--by a label that samples have is not", status == 0 && errors.empty?, errors)
   end
 
   def where
@@ -174,7 +178,7 @@ class Suite
      ["two recordings", [recorded, recorded], 64, "one recording"], ["an unknown ending", [recorded, "-o", "x.flame"], 64, "names no format"],
      ["an unknown group", [recorded, "--by", "method"], 64, "--by"], ["itself as output", [recorded, "-o", itself], 64, "the recording itself"],
      ["an output that cannot be", [recorded, "-o", "/nonexistent/x.txt"], 2, "/nonexistent"],
-     ["one output twice", [recorded, "-o", "#{@folder}/a.json", "-o", "#{@folder}/../#{File.basename(@folder)}/a.json"], 64, "named by two"]].each do |what, arguments, expected, words|
+     ["one output twice", [recorded, "-o", "#{@folder}/a.json", "-o", "#{@folder}/../#{File.basename(@folder)}/a.json"], 64, "two -o options name"]].each do |what, arguments, expected, words|
       out, errors, status = Open3.capture3(RCORE, "report", *arguments)
       check("refuses #{what}", status.exitstatus == expected && errors.lines.size == 1 && errors.include?(words) && out.empty?, "#{status.exitstatus}: #{errors}")
     end
@@ -214,7 +218,8 @@ class Suite
     File.binread(path).force_encoding("UTF-8")
   end
 
-  # What each reader makes of its output against the same sums of the samples.
+  # Compares what each reader finds in its output with the same sums of the
+  # samples.
   def agreement(name, recorded, measure: :wall, by: nil, group: nil, arguments: [], &condition)
     truth = condition ? recorded.truth.only(&condition) : recorded.truth
     options = [*arguments, *(["--by", by] if by), *(["--mode", "cpu"] if measure == :cpu)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 
-# What tests/profile/write printed of the samples that it recorded, and sums of them that
-# use nothing of rcore.
+# What tests/profile/write printed about the samples that it recorded, and sums
+# of them that use nothing of rcore.
 class Truth
   Frame = Struct.new(:label, :path, :line, :first_line, :kind)
   Sample = Struct.new(:time, :wall, :cpu, :thread, :fiber, :state, :wait, :labels, :stack)

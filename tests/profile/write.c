@@ -12,16 +12,17 @@
 /*
  *	write SEED FILE [hostile|unended|short|hour|wide|deep|off-cpu|syscalls:NAME]
  *
- * Writes a recording that is drawn from SEED, and prints each of its samples:
- * time, wall and CPU time, thread, fiber, state, what it waits for, labels as
- * key=value separated by commas, and the frames from the outermost, each "label
- * path line first_line kind" separated by tabs; a line for each, with strings
- * in hex. `hostile` draws names that formats trip over, `unended` leaves out
- * the end, `short` and `hostile-short` write a second. `hour` writes an hour of
- * a server of 20 threads at 99 Hz, and prints how much memory that took, in
- * KiB. `wide` draws a name for each frame that repeats nothing. `deep` has one
- * sample, of a recursion, and prints nothing. Other words are events. One of
- * the threads never has CPU time.
+ * Writes a recording that is drawn from SEED, and prints a line for each of its
+ * samples: time, wall and CPU time, thread, fiber, state, what it waits for,
+ * labels as key=value separated by commas, and the frames from the outermost,
+ * each "label path line first_line kind" separated by tabs. Strings are in hex.
+ *
+ * `hostile` draws names that formats trip over, `unended` leaves out the end,
+ * `short` and `hostile-short` write a second. `hour` writes an hour of a server
+ * of 20 threads at 99 Hz, and prints how much memory that took, in KiB. `wide`
+ * draws a different name for each frame. `deep` has one sample, of a recursion,
+ * and prints nothing. Other words are events. One of the threads never has CPU
+ * time.
  */
 
 enum { DEPTH = 12, METHODS = 40, THREADS = 6, SECONDS = 20, PER_SECOND = 100 };
@@ -290,8 +291,8 @@ static void add_recursion(struct rcore_profile *profile)
 }
 
 /*
- * The most memory that this program had, in KiB. getrusage() would count that of
- * the process which it was forked from, too.
+ * The most memory that this program had, in KiB. getrusage() would also count
+ * that of the process from which it was forked.
  */
 static void print_memory(void)
 {

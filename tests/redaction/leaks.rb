@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-# The forms in which a text may stand somewhere.
+# The forms in which a text may occur.
 class Leaks
   def initialize(text)
     json = JSON.generate(text)[1..-2]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# A program full of secrets; tests/redaction/run names them in secrets.json and looks for them in all that
-# rcore says of its core.
+# A program full of secrets. tests/redaction/run lists them in secrets.json and
+# searches everything that rcore prints about its core for them.
 require "fiber"
 require "json"
 require_relative "ext/hold"

@@ -52,7 +52,7 @@ class SecretsOf
 
   def forms = @forms.transform_values(&:last)
 
-  # A part of one is too much already.
+  # Even a part of a secret must not be printed.
   def parts(texts)
     texts.flat_map do |name, text|
       secret = text.delete_prefix("Bearer ").sub(%r{amqp://user:(.*)@.*}, '\1')

@@ -2,8 +2,9 @@
 require_relative "../sampler/case"
 require_relative "../sampler/ebpf"
 
-# What `rcore record --ebpf` says of a server under load: each sample of a method that runs for one request has the context of
-# that request. The number in the method's name is that of the request, modulo App::KINDS.
+# Checks what `rcore record --ebpf` reports for a server under load: each sample
+# of a method that runs for one request has the context of that request. The
+# number in the method's name is that of the request, modulo App::KINDS.
 module Samples
   KINDS = 64 # as app.rb has it
   RATE = "1999"
@@ -21,7 +22,7 @@ module Samples
       path = File.join(folder, "#{attempt}.rec")
       command = [*Child::ROOT, RCORE, "record", Ebpf::REQUIRE, "-p", pid.to_s, "-d", "1", "-r", RATE, "--label", "request_id", "--label", "number"]
       err, status = Open3.capture2e(*command, *ruby.files, "-o", path)
-      # Another rcore on this machine may just hold the process.
+      # Another rcore on this machine may be holding the process.
       next if !status.success? && err =~ HELD
       return yield(err) unless status.success?
       check(path, seen, &difference)

@@ -5,9 +5,10 @@ require_relative "../live/case"
 class SamplerCase < LiveCase
   # A recording, as `rcore report -o FILE.json` has it.
   class Recording
-    attr_reader :totals, :achieved, :engine, :facts
+    attr_reader :totals, :achieved, :engine, :facts, :duration
 
     def initialize(json)
+      @duration = json.dig("sums", "duration")
       @functions, @nodes, @threads, @totals = json.values_at("functions", "nodes", "threads", "totals")
       @achieved = Float(json["facts"].fetch("achieved", 0))
       @facts = json["facts"]
@@ -40,6 +41,7 @@ class SamplerCase < LiveCase
   end
 
   NOTE = /\A\(.*\)\z/.freeze
+  TORN = "(inner frames changed too fast)"
 
   def programs
     File.join(__dir__, "programs")

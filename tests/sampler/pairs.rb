@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 
-# No stack has a caller and a callee of which the one never calls the other. With one copy of each stack in place
-# of two, there are some.
+# No stack has a caller and a callee that never call each other. With one copy
+# of each stack instead of two, some have.
 module Pairs
   # For each of five builds.
   SAMPLES = Integer(ENV["SAMPLES"] || 20_000)
@@ -9,16 +9,23 @@ module Pairs
   # The edges have their callers.
   CALLED = /\A(?:Graph|Integer|Comparable)#/.freeze
   UNREAD = "(a frame that could not be read)"
+  # Of a recording, and of one of many.
   SECONDS = 5
+  SHORT = 1
   # A busy machine takes some hundred samples in a second.
   LIMIT = 4 * SamplerCase::TIMEOUT + SAMPLES / 200
   # vm_push_frame() of 2.7 counts a frame before it fills it. If a method in C calls another one, nothing distinguishes
   # that from one which it called before, in the moment when its thread lost the processor. This was seen once in
   # 10^6 samples; as the program stands still meanwhile, all samples until it runs again show it: on a busy machine 200
-  # of 124,000. Such a moment is rare: no pair is seen in two recordings.
+  # of 124,000. Such a moment is rare: in 10^6 samples on a busy machine, one pair was seen in 9 samples of two recordings or more.
   FROM_C = /\A(?:Integer|Comparable)#/.freeze
   TOLERATED_FROM_C = 0.01
+  # And this many for each million samples.
   TOLERATED_MOMENTS = 3
+  # The methods take less time than a system call, so most of such samples lack inner frames on some machines.
+  MOST_PARTIAL = 0.9
+  # Such a moment is in one recording. With this many, a mistake that repeats is in more recordings than are tolerated.
+  LEAST_RECORDINGS = 10
 
   def self.cases(rubies)
     rubies.flat_map { |ruby| [[ruby, []], *([[ruby, ["--yjit"]]] if ruby.version.segments.first(2) == [3, 1])] }.flat_map do |ruby, options|
@@ -27,17 +34,20 @@ module Pairs
     end
   end
 
+  def self.old?(ruby) = ruby.version < Gem::Version.new("3.0")
+
   # Records until the block returns true. Returns [samples, partial samples, samples with an unreadable frame, samples of each
   # impossible pair, recordings of each impossible pair].
   def self.count(test, ruby, options)
     seed = Integer(ENV["SEED"] || rand(1 << 30))
+    seconds = old?(ruby) ? SHORT : SECONDS
     test.with_program(ruby, "graph.rb", seed, options: options) do |pid, counter, folder|
       edges = File.readlines(File.join(folder, "edges"), chomp: true).to_h { |line| [line, true] }
       samples = partial = unread = 0
       impossible = Hash.new(0)
       recordings = Hash.new { |all, pair| all[pair] = [] }
       (1..).each do |number|
-        recording = test.record(ruby, pid, "-d", SECONDS, "-r", 10_000)
+        recording = test.record(ruby, pid, "-d", seconds, "-r", 10_000)
         recording.totals.each do |total|
           next unless total["state"] == "running"
           stack = recording.stack(total)
@@ -53,7 +63,7 @@ module Pairs
           end
         end
         test.goes_on(counter)
-        break if yield(samples, impossible)
+        break if yield(samples, impossible, number)
       end
       test.note = "#{samples} samples, #{partial} with outer frames only, #{unread} with a frame that could not be read, " \
                   "#{impossible.values.sum} impossible; seed #{seed}"
@@ -63,16 +73,15 @@ module Pairs
 
   # Returns [samples, partial samples].
   def self.sound(test, ruby, options, wanted = SAMPLES, share: TOLERATED_FROM_C)
-    samples, partial, unread, impossible, recordings = count(test, ruby, options) { |taken, _| taken >= wanted }
+    samples, partial, unread, impossible, recordings = count(test, ruby, options) { |taken, _, number| taken >= wanted && (!old?(ruby) || number >= LEAST_RECORDINGS) }
     from_c, others = impossible.partition { |pair, _| pair =~ FROM_C }.map(&:to_h)
-    old = ruby.version < Gem::Version.new("3.0")
-    once = from_c.size <= TOLERATED_MOMENTS && from_c.keys.all? { |pair| recordings[pair] == 1 }
-    allowed = old && once ? [TOLERATED_MOMENTS, samples * share].max : 0
+    moments = from_c.keys.sum { |pair| recordings[pair] }
+    rare = moments <= TOLERATED_MOMENTS * (1 + samples.fdiv(1_000_000))
+    allowed = old?(ruby) && rare ? [TOLERATED_MOMENTS, samples * share].max : 0
     test.fail("impossible: #{others.first(5).to_h}") if others.any?
-    test.fail("impossible: #{from_c.first(5).to_h}") if from_c.values.sum > allowed
+    test.fail("impossible, in #{moments} recordings: #{from_c.first(5).to_h}") if from_c.values.sum > allowed
     test.fail("#{unread} of #{samples} samples could not be read") if unread * 100 > samples
-    # How many depends on the machine: the methods take less time than a system call.
-    test.fail("all #{samples} have outer frames only") if partial == samples
+    test.fail("#{partial} of #{samples} have outer frames only") if partial > samples * MOST_PARTIAL
     [samples, partial]
   end
 

@@ -17,7 +17,7 @@ module Places
     end
   end
 
-  # The kernel numbers its processes and threads in another way than ours.
+  # The process's own namespace numbers its processes and threads differently.
   def self.container(test, ruby)
     before = [*LiveCase::ROOT, "unshare", "--pid", "--mount", "--fork", "--kill-child"]
     test.with_program(ruby, "busy_threads.rb", 3, before: before) do |_, _, _, spawned|
@@ -35,7 +35,7 @@ module Places
     end
   end
 
-  # Whoever holds it goes on doing so, and lets it run on.
+  # The tracer that holds it keeps it, and can let it continue.
   def self.debugger(test, ruby)
     test.with_program(ruby, "busy_threads.rb", 2) do |pid, _, folder|
       held = File.join(folder, "held")
@@ -52,7 +52,7 @@ module Places
       ensure
         Child.stop(gdb, -gdb)
       end
-      # gdb was killed: the kernel lets go what it held.
+      # gdb was killed: the kernel releases what it held.
       before = time_of(pid)
       test.wait_until("the program's work") { time_of(pid) > before }
     end
@@ -74,7 +74,7 @@ module Places
     end
   end
 
-  # In ticks of the kernel, on a processor.
+  # Its time on a processor, in ticks of the kernel.
   def self.time_of(pid)
     File.read("/proc/#{pid}/stat").split(") ").last.split[11].to_i
   end

@@ -42,7 +42,7 @@ module Screen
 
     def settings = IO.popen(["stty", "-g"], in: @master, &:read)
 
-    # The lines of the next screen of which the block says that it is wanted.
+    # Returns the lines of the next screen that the block accepts.
     def wait(what)
       screen = nil
       @test.wait_until("screen with #{what}: #{@output[-500..].inspect}") do
@@ -57,7 +57,7 @@ module Screen
       screen
     end
 
-    # The exit status; the terminal is as it was before.
+    # Returns the exit status; the terminal is as it was before.
     def close
       status = Child.wait(@pid)
       after = settings
@@ -104,7 +104,7 @@ module Screen
     terminal.wait("the first size") { |lines| lines.map(&:size).max.between?(41, 80) }
   end
 
-  # The program ends, and what was shown makes place for the shell.
+  # The program ends, and the terminal shows the shell again.
   def self.ended(test, ruby)
     test.with_program(ruby, "busy_threads.rb", 1) do |pid, _, _|
       terminal = Terminal.new(test, 24, 80, Suite::RCORE, "top", "-p", pid, *ruby.files)

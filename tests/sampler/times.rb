@@ -5,11 +5,13 @@ module Times
   SEEDS = 20
   SECONDS = 0.4 # of each, on a processor
   WAITS = 15.0 # seconds
-  # How far a share of a thread's wall time may be off; and where rcore got so little time that it missed a tenth
-  # of its ticks.
+  # How far a share of a thread's wall time may be off, and how far if rcore got
+  # so little time that it missed a tenth of its ticks.
   WAIT_ERROR = 0.02
   BUSY_ERROR = 0.05
-  # Of a run of thousands none is to fail by chance.
+  # The share of samples that may lack inner frames. On a busy machine, up to 0.002 did.
+  MOST_TORN = 0.05
+  # So small that none of thousands of runs fails by chance.
   LEAST_P = 1e-6
 
   def self.cases(rubies)
@@ -50,8 +52,16 @@ module Times
         end
         format("%s %+.1f %%", kind, 100 * error)
       end
-      test.note = errors.join(", ")
+      test.note = [*errors, torn(test, recording)].join(", ")
     end
+  end
+
+  # A sampler must not reject most samples. Nearly all stacks of these programs can be read within six attempts.
+  def self.torn(test, recording)
+    torn = recording.sum("samples") { |total| recording.stack(total).last == SamplerCase::TORN }
+    share = torn.fdiv(recording.sum("samples") { true })
+    test.fail(format("%.1f %% of the samples have outer frames only", 100 * share)) if share > MOST_TORN
+    format("%.2f %% torn", 100 * share)
   end
 
   # What a thread was seen to do, in seconds.
@@ -61,14 +71,14 @@ module Times
              .transform_values { |totals| (totals.sum { |total| total["wall"] } / 1e9).round(3) }
   end
 
-  # Of threads that all want to run, one does at a time.
+  # If several threads want to run, one does at a time.
   def self.gvl(test, ruby)
     test.with_program(ruby, "busy_threads.rb", 3) do |pid, _, _|
       recording = test.record(ruby, pid, "-d", 5, "-r", 199)
       busy = ->(total) { recording.thread(total)["name"] == "busy" }
       all = recording.sum("wall", &busy)
       seen = %w[running gvl].to_h { |state| [state, recording.sum("wall") { |total| busy[total] && (total["state"] == state || (state == "running" && total["state"] == "gc")) } * 3.0 / all] }
-      test.note = seen.map { |state, share| format("%s %.3f of 3", state, share) }.join(", ")
+      test.note = [*seen.map { |state, share| format("%s %.3f of 3", state, share) }, torn(test, recording)].join(", ")
       test.fail("one of three runs, and two wait: #{seen}") unless (seen["running"] - 1).abs <= 3 * WAIT_ERROR && (seen["gvl"] - 2).abs <= 3 * WAIT_ERROR
     end
   end
@@ -106,6 +116,7 @@ module Times
         format("%s %.1f of %d, p %.2g", what, sum, freedom, p)
       end
       texts << "#{late} late" if labels
+      texts << torn(test, recording)
       test.note = "chi-square of #{texts.join("; ")}"
     end
   end
@@ -131,7 +142,7 @@ module Times
     counts
   end
 
-  # As if each sample stood for the same time on a processor.
+  # Assumes that each sample represents the same time on a processor.
   def self.test_of(noted, seen)
     sum = freedom = 0
     noted.group_by { |name, _| name[/\As\d+/] }.each_value do |group|
@@ -146,7 +157,7 @@ module Times
     [sum, freedom]
   end
 
-  # Of Wilson and Hilferty.
+  # Uses the approximation of Wilson and Hilferty.
   def self.chi_square_tail(value, freedom)
     z = ((value / freedom)**(1.0 / 3) - 1 + 2.0 / (9 * freedom)) / Math.sqrt(2.0 / (9 * freedom))
     Math.erfc(z / Math.sqrt(2)) / 2

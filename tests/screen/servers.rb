@@ -8,7 +8,7 @@ class Server
   NAMES = "127.0.53.2"
 
   def self.open(ruby, kind, *arguments)
-    # One that does not start is closed as well.
+    # A server that does not start is closed as well.
     server = KINDS.fetch(kind).allocate
     server.send(:initialize, ruby, *arguments)
     yield server
@@ -35,7 +35,8 @@ class Server
     start
   end
 
-  # What it told, of a cluster what the process with the most requests told; "entered" is of all.
+  # What it wrote; of a cluster, what the process with the most requests wrote;
+  # "entered" is of all.
   def truth
     told = Dir[File.join(@folder, "truth.*")].grep_v(/new\z/).map { |path| JSON.parse(File.read(path)) }
     return {} if told.empty?
@@ -52,7 +53,8 @@ class Server
     output
   end
 
-  # What "rcore waits" prints of the process, and of a pack of it, but for their names.
+  # What "rcore waits" prints for the process, and for a pack of it, without
+  # their names.
   def waits
     rcore("waits")
   end

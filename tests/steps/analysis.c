@@ -8,14 +8,17 @@
 #include <unistd.h>
 
 #include "image/symbolize/symbolize_dwarf.h"
-#include "session/examine.h"
+#include "session/layout/examine.h"
 #include "session/session.h"
 #include "target/live/live.h"
 #include "vm/find/find.h"
 
 enum { FS_BASE = 21 };
 
-/* Without debug files of the C library, which take longer to inflate at each step than all the rest. */
+/*
+ * Without debug files of the C library: reading them at each step takes longer
+ * than all the rest.
+ */
 struct rcore_units *__wrap_rcore_units_new(Dwfl_Module *module);
 struct rcore_units *__wrap_rcore_units_new(Dwfl_Module *module)
 {
@@ -48,7 +51,7 @@ static void forget_maps(struct mapped *mapped)
 	free(mapped);
 }
 
-/* Do both map the same files at the same places? */
+/* Whether both map the same files at the same places. */
 static bool same_files(const struct rcore_live_maps *a, const struct rcore_live_maps *b)
 {
 	if (a->mapping_count != b->mapping_count)
@@ -69,7 +72,10 @@ static void open_session(struct analysis *analysis)
 	analysis->process.threads = threads;
 	analysis->process.mappings = analysis->mapped->maps.mappings;
 	analysis->process.mapping_count = analysis->mapped->maps.mapping_count;
-	/* As rcore_open_memory(), which copies the process: here its threads change at each step. */
+	/*
+	 * Like rcore_open_memory(), which copies the process: here, its threads
+	 * change at each step.
+	 */
 	check(rcore_session_open(&analysis->process, &analysis->pages.memory,
 				 &analysis->options, &analysis->session),
 	      "rcore_session_open");
@@ -127,7 +133,9 @@ static void read_threads(struct analysis *analysis)
 		process->thread_count++;
 		*native = (struct rcore_native_thread){
 			.tid = thread->tid,
-			/* One that was just made is not known to have stopped yet. */
+			/*
+			 * A thread that was just made may not have stopped yet.
+			 */
 			.has_registers = thread->registers[rcore_register_pc(process->machine)],
 			.register_count = rcore_register_count(process->machine),
 			.thread_pointer = thread->registers[FS_BASE]};
@@ -153,7 +161,10 @@ static void renew_maps(struct analysis *analysis)
 static void refresh(struct analysis *analysis)
 {
 	bool remapped = analysis->tracee->maps_changed;
-	/* Before a session may be opened, which reads the modules. */
+	/*
+	 * The pages must be new before a session is opened, because that reads
+	 * the modules.
+	 */
 	pages_renew(&analysis->pages, remapped);
 	if (remapped)
 		renew_maps(analysis);
@@ -198,7 +209,7 @@ struct rcore_error *analysis_check_fields(struct analysis *analysis,
 	return err;
 }
 
-/* NULL: no VM was found yet. */
+/* Returns NULL if no VM was found yet. */
 static const struct rcore_location *location_of(const struct analysis *analysis)
 {
 	const struct rcore_located *located = &analysis->session->located;

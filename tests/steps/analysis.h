@@ -34,15 +34,21 @@ struct analysis {
 void analysis_open(struct analysis *analysis, struct tracee *tracee);
 void analysis_close(struct analysis *analysis);
 
-/* Analyzes the tracee as it stands. */
+/* Analyzes the tracee in its present state. */
 struct rcore_error *analysis_load(struct analysis *analysis, struct rcore_snapshot **ret);
 
-/* The same in a session that knows nothing yet, and the same with each field of the layout proved. */
+/*
+ * Does the same in a session that knows nothing yet; and the same, with each
+ * field of the layout proved.
+ */
 struct rcore_error *analysis_load_fresh(struct analysis *analysis, struct rcore_snapshot **ret);
 struct rcore_error *analysis_check_fields(struct analysis *analysis,
 					  struct rcore_snapshot **ret);
 
-/* Where the interpreter stands in a thread: what changes when a frame is pushed or a fiber switched to. */
+/*
+ * Where the interpreter is in a thread: what changes when a frame is pushed or
+ * a fiber is switched to.
+ */
 struct cursor {
 	uint64_t ec, cfp;
 };
@@ -50,14 +56,17 @@ struct cursor {
 /* `thread` is a rb_thread_t, 0: none. The layout is that of the last load. */
 struct cursor analysis_cursor(struct analysis *analysis, uint64_t thread);
 
-/* What a frame shows, but for its pc, which moves while it runs: and what its environment does. */
+/*
+ * What a frame shows, except its pc, which moves while it runs; and what its
+ * environment shows.
+ */
 struct frame_words {
 	uint64_t iseq, self, ep, environment[3];
 };
 
 struct frame_words analysis_frame(struct analysis *analysis, uint64_t cfp);
 
-/* Does this Ruby count a frame before it fills it? */
+/* Whether this Ruby counts a frame before it fills it. */
 bool analysis_pushes_first(const struct analysis *analysis);
 
 #endif

@@ -75,7 +75,7 @@ static void check_frames(struct findings *findings, const struct rcore_fiber *fi
 		finding(findings, "frame limit", "%s", fiber->id);
 	for (size_t i = 0; i < fiber->frame_count; i++) {
 		const struct rcore_frame *frame = &fiber->frames[i];
-		/* One that is being filled says nothing yet. */
+		/* A frame that is being filled shows nothing yet. */
 		bool is_new = !i && frame->under_construction && !frame->problem;
 		if (frame->problem || (frame->kind == RCORE_FRAME_BROKEN && !is_new))
 			finding(findings, "frame problem", "%s cfp 0x%" PRIx64 ": %s",
@@ -91,7 +91,7 @@ static void check_frames(struct findings *findings, const struct rcore_fiber *fi
 		}
 }
 
-/* Each frame once, in its order, and no gap. */
+/* Each frame occurs once, in order, and there is no gap. */
 static void check_steps(struct findings *findings, const struct rcore_fiber *fiber)
 {
 	int native = 0, ruby = 0;
@@ -133,7 +133,7 @@ static void check_start(struct findings *findings, const struct rcore_fiber *fib
 	bool started = false;
 	for (size_t i = 0; i < fiber->step_count; i++) {
 		const struct rcore_step *step = &fiber->steps[i];
-		/* Who makes a thread stands in clone() itself. */
+		/* A thread that makes another one is in clone() itself. */
 		started |= step->kind == RCORE_STEP_NATIVE && step->index &&
 			   is_start(&fiber->native[step->index]);
 		if (!started || step->kind != RCORE_STEP_RUBY ||

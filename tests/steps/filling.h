@@ -32,11 +32,11 @@ enum { FILLING = 32 };
 void filling_note(struct filling *filling, struct analysis *analysis, struct findings *findings,
 		  uint64_t thread, uint64_t at);
 
-/* May the innermost frame not have been written yet? */
+/* Whether the innermost frame may not have been written yet. */
 bool filling_may_last(const struct filling *filling, const struct analysis *analysis,
 		      uint64_t at);
 
-/* Are there excuses left that filling_note() has to look into? */
+/* Whether there are excuses that filling_note() must still check. */
 static inline bool filling_owes(const struct filling *filling)
 {
 	return filling->excused_at;

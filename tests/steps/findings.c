@@ -107,7 +107,7 @@ static struct finding *class_of(struct findings *findings, const char *name)
 	return class;
 }
 
-/* Is one of this place to be shown? */
+/* Whether a finding at this place must still be shown. */
 static bool shows(const struct findings *findings, struct finding *class, const char *place)
 {
 	size_t most = RCORE_COUNT(class->places);

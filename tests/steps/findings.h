@@ -19,14 +19,14 @@ struct findings {
 		size_t count, capacity;
 	} classes;
 	size_t examples; /* to be shown of each class, of different functions */
-	/* The state at hand. */
+	/* The present state. */
 	uint64_t at;
 	int tid;
 	const struct rcore_snapshot *snapshot;
 	bool excused; /* because a frame may be being filled */
 };
 
-/* A class in parentheses is told of, and no fault. */
+/* A class in parentheses is reported, but is not a fault. */
 __attribute__((format(printf, 3, 4))) void finding(struct findings *findings, const char *name,
 						   const char *format, ...);
 

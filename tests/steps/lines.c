@@ -115,7 +115,10 @@ static void check(struct findings *findings, const struct lines *lines,
 			continue;
 		if (!first)
 			first = frame;
-		/* A method in C that no Ruby frame called has no place of its own. */
+		/*
+		 * A method in C that no Ruby frame called has no place of its
+		 * own.
+		 */
 		bool has_place = frame->native_path &&
 				 (frame->native_line || frame->kind == RCORE_FRAME_RUBY);
 		const char *path = has_place ? frame->native_path : "";

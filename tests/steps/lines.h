@@ -6,8 +6,9 @@
 #include "states.h"
 
 /*
- * What a program recorded in a run of its own (recorder.rb): the stack at the start of each line. Each stack is a
- * line of the file, its frames "path:line:label" separated by tabs, innermost first.
+ * What a program recorded in an earlier run (recorder.rb): the stack at the
+ * start of each line. Each stack is a line of the file, its frames
+ * "path:line:label" separated by tabs, innermost first.
  */
 struct lines {
 	struct states stacks;  /* whole */
@@ -19,8 +20,11 @@ struct lines {
 void lines_read(struct lines *lines, const char *path, const char *program);
 void lines_deinit(struct lines *lines);
 
-/* Was each stack of the main ractor recorded? Frames within the innermost one of the program may be any. The
- * innermost frame of kernel thread `pushing` is being filled, and may be what was there before; 0: none. */
+/*
+ * Checks that each stack of the main Ractor was recorded. Frames further in
+ * than the program's innermost one may be any. The innermost frame of kernel
+ * thread `pushing` is being filled, and may be what was there before; 0: none.
+ */
 void check_lines(struct findings *findings, const struct lines *lines,
 		 const struct rcore_snapshot *snapshot, int pushing);
 

@@ -59,8 +59,10 @@ static void check_ruby(struct findings *findings, const struct rcore_fiber *befo
 		finding(findings, "(several frames popped)", "%s: %zu", now->id, popped);
 }
 
-/* Frames that a call made; the innermost, inlined ones and that which a jump is about to land in come and go
- * without. */
+/*
+ * Frames that a call made. The innermost frame, inlined ones, and the one in
+ * which a jump is about to land come and go without a call.
+ */
 static size_t calls(const struct rcore_fiber *fiber, const struct rcore_native_frame *ret[],
 		    size_t most)
 {
@@ -73,7 +75,10 @@ static size_t calls(const struct rcore_fiber *fiber, const struct rcore_native_f
 
 enum { MOST_FRAMES = 512 };
 
-/* Has a jump led back into a frame that was there? It goes on elsewhere in it. */
+/*
+ * Whether a jump led back into a frame that existed before. It continues
+ * elsewhere in that frame.
+ */
 static bool lands(const struct rcore_native_frame *const old[], size_t old_left,
 		  const struct rcore_native_frame *const new[], size_t new_left)
 {
@@ -172,15 +177,21 @@ static size_t keep(const struct rcore_fiber *fiber, const struct rcore_fiber *ot
 	return count;
 }
 
-/* Has a function jumped to another, in its place on the stack? A method in C may have done so in its last
- * call: it has no frame then that says where it belongs. */
+/*
+ * Whether a function has jumped to another one, which takes its place on the
+ * stack. A method in C may have done so in its last call: then no frame shows
+ * where it belongs.
+ */
 static bool calls_last(const struct rcore_fiber *before, const struct rcore_fiber *now)
 {
 	return before->native_count == now->native_count && now->native_count &&
 	       before->native->function_start != now->native->function_start;
 }
 
-/* Has a jump left native frames? The control frames that belong to them are popped later. */
+/*
+ * Whether a jump has left native frames. The control frames that belong to them
+ * are popped later.
+ */
 static bool jumps(const struct rcore_fiber *before, const struct rcore_fiber *now)
 {
 	return (now->native_count > 1 && now->native[1].sp == now->native->sp &&
@@ -188,7 +199,7 @@ static bool jumps(const struct rcore_fiber *before, const struct rcore_fiber *no
 	       now->native_count + 1 < before->native_count;
 }
 
-/* Has the innermost frame just been said to be an activation's? */
+/* Whether the innermost frame has just been marked as that of an activation. */
 static bool was_marked(const struct rcore_fiber *before, const struct rcore_fiber *now)
 {
 	return before->frame_count && now->frame_count &&
@@ -214,7 +225,7 @@ static void check_weave(struct findings *findings, const struct rcore_fiber *bef
 			"%s: from step %zu on", now->id, i);
 }
 
-/* Whoever did not move. */
+/* Checks the fibers that did not move. */
 static void check_resting(struct findings *findings, const struct rcore_fiber *before,
 			  const struct rcore_fiber *now)
 {

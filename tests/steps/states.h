@@ -12,7 +12,7 @@ struct states {
 	size_t count, capacity;
 };
 
-/* true: it was not there yet. */
+/* Returns true if it was not there yet. */
 bool states_add(struct states *states, uint64_t hash);
 bool states_has(const struct states *states, uint64_t hash);
 void states_deinit(struct states *states);

@@ -19,9 +19,9 @@
 #include "tracee.h"
 
 /*
- * Moves a Ruby program by single instructions, analyzes each state that it has not been in before, and
- * holds the outcome to what must be true of any state, of the one before it, and of what the program
- * recorded itself.
+ * Moves a Ruby program by single instructions, analyzes each state in which it
+ * was not before, and compares the result with what must be true of any state,
+ * with the state before it, and with what the program recorded itself.
  */
 struct steps {
 	char **command;
@@ -49,10 +49,10 @@ struct steps {
 	} threads;
 };
 
-/* So many states stand in one window, which is analyzed or not. */
+/* This many states are in one window, which is analyzed or not. */
 enum { WINDOW = 64 };
 
-/* A thread moves for so many steps before another may. */
+/* A thread moves for this many steps before another may. */
 enum { TURN = 2000 };
 
 static uint64_t next_random(struct steps *steps)
@@ -178,13 +178,13 @@ static void analyze(struct steps *steps, uint64_t at)
 	if (steps->analyses % steps->fresh == 1 % steps->fresh || at == steps->at)
 		check_fresh(steps, at);
 	else if (snapshot->problem_count)
-		/* One may be that fields do not hold: which? */
+		/* A finding may be that fields do not hold: finds out which. */
 		check_all_fields(steps, at);
 }
 
 enum { BEFORE = 8 }; /* states shown by --at */
 
-/* Is a step among those to be analyzed? */
+/* Whether a step is among those to be analyzed. */
 static bool wanted(const struct steps *steps, uint64_t at)
 {
 	if (steps->at)
@@ -192,7 +192,10 @@ static bool wanted(const struct steps *steps, uint64_t at)
 	return states_mix(states_mix(0, steps->seed), at / WINDOW) % 1000 < steps->share;
 }
 
-/* Is one of the next states wanted, in which a frame that is pushed now may be filled? */
+/*
+ * Whether one of the next states is to be analyzed in which a frame that is
+ * pushed now may be filled.
+ */
 static bool leads_to_wanted(const struct steps *steps, uint64_t at)
 {
 	for (uint64_t i = BEFORE; i <= FILLING; i += BEFORE)

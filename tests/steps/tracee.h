@@ -9,8 +9,8 @@
 #include "target/process.h"
 
 /*
- * A process that this one traces and moves by single instructions. One thread moves at a time; all others
- * stand still, or sleep in a system call.
+ * A process that this one traces and moves by single instructions. One thread
+ * moves at a time; all others are stopped, or sleep in a system call.
  */
 enum tracee_state {
 	TRACEE_STOPPED,
@@ -41,15 +41,21 @@ struct tracee {
 /* Starts a command; its programs run free until tracee_run_to_mark(). */
 void tracee_start(struct tracee *tracee, char **command);
 
-/* Runs it free up to the mark (getpgid(0), a system call that nothing else makes) for the count-th
- * time, and stops all threads. false: it ended before. */
+/*
+ * Runs it freely until it reaches the mark (getpgid(0), a system call that
+ * nothing else makes) for the count-th time, and stops all threads. Returns
+ * false if it ended before.
+ */
 bool tracee_run_to_mark(struct tracee *tracee, uint64_t count);
 
-/* Moves the current thread by one instruction. false: it did not move, for it blocked or ended, and another is
- * current now; has_ended says whether there is one. */
+/*
+ * Moves the current thread by one instruction. Returns false if it did not
+ * move, because it blocked or ended, and another one is current now; has_ended
+ * says whether there is one.
+ */
 bool tracee_step(struct tracee *tracee);
 
-/* Another thread that can move becomes the current one, chosen by `random`. */
+/* Makes another thread that can move the current one, chosen by `random`. */
 void tracee_switch(struct tracee *tracee, uint64_t random);
 
 void tracee_kill(struct tracee *tracee);

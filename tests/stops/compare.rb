@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 
-# Holds one report of rcore against what Ruby said of the same moment.
+# Compares one report of rcore with what Ruby says about the same moment.
 class StackComparison
-  # Where Ruby's own word is not to be had, or is another by nature, and why. Each is counted; nothing else is left out.
+  # Where Ruby's own answer is missing, or differs by nature, and why. Each case
+  # is counted; nothing else is left out.
   MASKS = {
     starting: "Ruby has no VM yet, and rcore says that it finds none",
     stale: "the innermost frame is of compiled code, which writes its pc before calls alone: rcore prints no line, Ruby that of an earlier call",
@@ -40,7 +41,8 @@ class StackComparison
 
   private
 
-  # Ruby has a thread as soon as it has a VM. Until then rcore ends with one line and status 2 or 3.
+  # Ruby has a thread as soon as it has a VM. Before that, rcore ends with one
+  # line and status 2 or 3.
   def no_report
     is_clean = [2, 3].include?(@look.status) && @look.said.match?(/\Arcore: [^\n]*\n?\z/)
     return @masked << :starting if is_clean && @look.truth.values.compact.none? { |told| told.plain&.any? }
@@ -51,7 +53,8 @@ class StackComparison
     @differences << Difference.new(kind, text)
   end
 
-  # What needs no truth: nothing is missing, and no sound layout is called wrong.
+  # What needs no truth: nothing is missing, and no right layout is reported as
+  # wrong.
   def sound
     fail(:status, "status #{@look.status}, complete #{@report['complete'].inspect}") unless @look.status == 0 && @report["complete"]
     fail(:said, @look.said) unless @look.said.empty?
@@ -61,7 +64,7 @@ class StackComparison
     @report["fibers"].each { |fiber| outside(fiber, fiber["stack"].to_a) }
   end
 
-  # Whatever is said to be missing or wrong, of whatever.
+  # All problems that any part of the report has.
   def problems(part, place)
     case part
     when Array then part.each { |each| problems(each, place) }
@@ -128,7 +131,8 @@ class StackComparison
     nil
   end
 
-  # Ruby tells nothing of threads that are being killed, nor of fibers that have ended.
+  # Ruby shows no frames of threads that are being killed, or of fibers that
+  # have ended.
   def no_frames(told, fiber)
     return if told.kind == "thread" || shown(fiber).empty?
     fail(:fiber_ended, "#{fiber['id']}: #{shown(fiber).first.inspect}")
@@ -178,7 +182,7 @@ class StackComparison
     mine = without_stale(fiber, told, mine)
     told = without_pushed(fiber, told, mine)
     return if told == mine
-    # Of Ruby's half of the labels rcore's JSON has only what is valid UTF-8.
+    # rcore's JSON has only valid UTF-8 of Ruby's labels.
     first = (0...[told.size, mine.size].max).find { |index| told[index] != mine[index] }
     kind = kind_of(told[first], mine[first], told.size, mine.size)
     fail(kind, "#{fiber['id']}: frame #{first} of #{told.size} (rcore #{mine.size}): " \

@@ -97,7 +97,7 @@ class Generator
     "(d > 0 ? #{called.gsub(/\(d, v\)|\[d, v\]/) { |arguments| arguments.sub("d", "d - 1") }} : ::TOP.__send__(:leave, v))"
   end
 
-  # bare: what needs nothing of Kernel, for a BasicObject.
+  # bare: statements that need nothing of Kernel, for a BasicObject.
   def body(bare: false)
     return "v + #{call}.to_i" if bare
     lines = Array.new(@random.rand(1..3)) { statement }

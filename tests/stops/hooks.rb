@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# What TracePoint calls, of each event, while methods of each kind run: a program to be stopped at random
-# (programs.rb). A hook runs between the push of a frame and its first instruction, or before its pop.
+# What TracePoint calls for each event while methods of each kind run: a program
+# that is stopped at random (programs.rb). A hook runs between the push of a
+# frame and its first instruction, or before its pop.
 
 EVENTS = %i[line class end call return c_call c_return raise b_call b_return thread_begin thread_end fiber_switch script_compiled].freeze
 MAY_RAISE = %i[line call b_call].freeze # others come while Ruby raises, and it dies of an exception in them
@@ -68,7 +69,7 @@ loop do
     work(object)
     set_trace_func(nil)
   else
-    # A hook that leaves what it was called in.
+    # A hook that leaves the method in which it was called.
     begin
       TracePoint.new(*MAY_RAISE.sample(2)) { |point| raise "left" if rand(20).zero?; hooked(point) }.enable { work(object) }
     rescue RuntimeError

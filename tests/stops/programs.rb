@@ -42,7 +42,7 @@ class Program
   # Files beside this one.
   OWN = %w[hooks].freeze
 
-  # Of tests/support/gems, from Ruby 3.2 on.
+  # Of tests/packages/gems, from Ruby 3.2 on.
   GEMS = {
     "async" => ["-e", "require 'async'; require 'async/semaphore'; Async { |t| 20.times { |i| t.async { |s| loop { s.sleep(rand * 0.01); Async::Semaphore.new(2).async { [i].map { |x| x + 1 } }.wait } } } }"],
     "async-http" => ["-e", "require 'async'; require 'async/http'; require 'async/http/endpoint'; require 'async/http/server'; require 'async/http/client'; " \
@@ -57,7 +57,7 @@ class Program
     new(name, (LIBRARY[name] || GEMS.fetch(name)).map { |text| text.gsub("\\\#{", "\#{") })
   end
 
-  # Files of a CRuby source tree that somebody hands to us: its tests, its benchmarks.
+  # Files of a CRuby source tree that the user names: its tests, its benchmarks.
   def self.tree(folder)
     tests = Dir[File.join(folder, "test/{ruby,json,psych,erb,optparse,set,monitor,fiber,digest,rexml}/**/test_*.rb")].reject { |path| path =~ NOT_HERE }
     boot = Dir[File.join(folder, "bootstraptest/test_*.rb")].reject { |path| path =~ NOT_HERE }

@@ -16,7 +16,8 @@ class Stopped
   TGKILL = 234
   FIELDS = %i[ready number expected leader arrived forked finished late].freeze
 
-  # One look: what rcore says, how it ended, what Ruby says; late: how many threads waited for others in vain.
+  # One look: what rcore reports, how it ended, what Ruby says; late: how many
+  # threads waited for others in vain.
   Look = Struct.new(:report, :status, :said, :truth, :late)
 
   attr_reader :folder, :pid
@@ -39,7 +40,7 @@ class Stopped
     finish
   end
 
-  # nil: it ended by itself.
+  # Returns nil if it ended by itself.
   def look(delay)
     sleep(delay)
     return if ended?
@@ -124,7 +125,7 @@ class Stopped
     holder ? holder["tid"] : @pid
   end
 
-  # nil: no thread of Ruby's.
+  # Returns nil if it is not a thread of Ruby's.
   def told(tid)
     plain = path("plain.#{@number}.#{tid}")
     return unless File.exist?(plain)
@@ -138,7 +139,7 @@ class Stopped
     FIELDS.zip(File.binread(path("control")).unpack("L*")).to_h
   end
 
-  # Not truncated: it is mapped.
+  # Does not truncate the file, because it is mapped.
   def control=(fields)
     File.open(path("control"), "r+b") { |file| file.write(fields.values_at(*FIELDS).pack("L*")) }
   end

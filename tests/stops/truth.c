@@ -126,7 +126,7 @@ struct subject {
 	VALUE object;
 };
 
-/* The array of strings that a backtrace is, or nil. */
+/* Writes the array of strings of a backtrace, or nil. */
 static void tell(int fd, const char *kind, VALUE object, VALUE backtrace)
 {
 	char what[64];
@@ -161,7 +161,7 @@ static VALUE tell_backtrace(VALUE argument)
 	return 0;
 }
 
-/* Not of `current`: it has told before it called anything. */
+/* Not for `current`, which has written its own before it called anything. */
 static void tell_each(int fd, const char *kind, VALUE objects, VALUE current)
 {
 	unsigned long count = length_of(objects);
@@ -243,7 +243,10 @@ static void tell_all(uint32_t number, int tid)
 	_exit(0);
 }
 
-/* Ends what hangs: a lock that the moment's thread holds in the copy is never let go. */
+/*
+ * Ends a child that hangs: a lock that the moment's thread holds is never
+ * released in the copy.
+ */
 static int reap(pid_t child)
 {
 	int status = 0;
@@ -293,7 +296,7 @@ static void on_moment(int signo, siginfo_t *info, void *context)
 	errno = error;
 }
 
-/* What the program starts is not to be looked at. */
+/* What the program starts is not watched. */
 __attribute__((constructor)) static void prepare(void)
 {
 	struct sigaction action = {.sa_sigaction = on_moment,

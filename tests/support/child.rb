@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 require "timeout"
 
-# Without a locale Ruby takes all text for ASCII.
+# Without a locale, Ruby takes all text for ASCII.
 Encoding.default_external = Encoding::UTF_8
 
-# The processes that a test starts. No wait is without end, and a signal needs no
-# program: procps, which has `kill`, is not on every machine.
+# The processes that a test starts. Each wait has a limit. Signals are sent
+# without a program: procps, which has `kill`, is not on every machine.
 module Child
   class Stuck < StandardError; end
 
@@ -13,8 +13,8 @@ module Child
   LIMIT = 300 # seconds: an emulated Ruby on a busy machine is slow
   LIMIT_TO_DIE = 60
 
-  # Sends a signal as root to a process, or to the group -pid. One that has ended
-  # already is left alone.
+  # Sends a signal as root to a process, or to the group -pid. Does nothing if
+  # it has already ended.
   def self.signal(name, pid)
     return Process.kill(name, pid) if ROOT.empty?
     system(*ROOT, "sh", "-c", 'kill -s "$0" -- "$1"', name.to_s, pid.to_s, err: File::NULL)
@@ -22,7 +22,7 @@ module Child
     nil
   end
 
-  # Returns the exit status of a child. One that runs too long is killed.
+  # Returns the exit status of a child. Kills it if it runs too long.
   def self.wait(pid, seconds = LIMIT)
     Timeout.timeout(seconds) { Process.wait2(pid).last }
   rescue Timeout::Error
@@ -32,14 +32,14 @@ module Child
     raise Stuck, "process #{pid} still ran after #{seconds} seconds: #{line}"
   end
 
-  # Kills a child, or `target` in its place if what is to die is a group or a process
-  # that the child started, and waits for the child.
+  # Kills a child, or `target` instead if the process to kill is a group or was
+  # started by the child, and waits for the child.
   def self.stop(pid, target = pid)
     signal(:KILL, target)
     reap(pid)
   end
 
-  # The processes whose command line holds a text.
+  # The processes whose command line contains a text.
   def self.running(text)
     Dir.children("/proc").grep(/\A\d+\z/).map(&:to_i).select { |pid| command_line(pid).include?(text) }
   end

@@ -8,10 +8,11 @@
 #include <stdint.h>
 
 /*
- * Makes core files for tests: an ELF header, program headers (the notes first, then the
- * segments in the order they were added), notes, memory. What is made is plain bytes, for
- * a test to damage before it writes them. All zero is an empty x86-64 core. Test helpers
- * end the process when something fails.
+ * Makes core files for tests: an ELF header, program headers (the notes first,
+ * then the segments in the order in which they were added), notes, memory. The
+ * result is plain bytes, which a test can damage before it writes them. All
+ * zeroes: an empty x86-64 core. Test helpers end the process when something
+ * fails.
  */
 struct core_builder {
 	unsigned machine; /* 0: EM_X86_64 */
@@ -49,7 +50,7 @@ void core_note_files(struct core_builder *builder, const struct core_mapping *ma
 /* The finished file, malloc'ed. */
 unsigned char *core_build(const struct core_builder *builder, size_t *size);
 
-/* A path in a new folder that is gone when the process ends. */
+/* Returns a path in a new folder, which is removed when the process ends. */
 const char *temporary_path(const char *name);
 const char *write_file(const char *name, const void *bytes, size_t size);
 

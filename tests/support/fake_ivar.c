@@ -71,7 +71,7 @@ uint64_t fake_st_table(struct fake_ruby *ruby, const struct fake_ivar *entries, 
 			continue;
 		put_bin(ruby, bins, power + 1, bin_size, entries[i].id, i);
 	}
-	/* A deleted entry's bin holds DELETED_BIN. */
+	/* The bin of a deleted entry contains DELETED_BIN. */
 	for (size_t i = 0; bins && i < (size_t)1 << (power + 1); i++) {
 		uint64_t bin = 0, gone = 1;
 		rcore_read(&ruby->target.memory, bins + i * bin_size, &bin, bin_size);
@@ -127,7 +127,7 @@ uint32_t fake_shape(struct fake_ruby *ruby, const struct fake_ivar *ivars, size_
 	for (size_t i = 0; i < count; i++) {
 		parent = add_shape(ruby, (uint64_t)ruby->layout.constant.shape_ivar,
 				   ivars[i].id, i + 1, parent);
-		/* One that adds nothing, in between. */
+		/* A shape that adds nothing, in between. */
 		if (i == 0)
 			parent = add_shape(ruby, TYPE_FROZEN, 0, 1, parent);
 	}
@@ -154,7 +154,7 @@ static uint64_t values_of(struct fake_ruby *ruby, const struct fake_ivar *ivars,
 	return values;
 }
 
-/* iv_index_tbl up to 3.1: in 3.0 and 3.1 to an entry of its own. */
+/* iv_index_tbl up to 3.1; in 3.0 and 3.1, it leads to an entry. */
 static uint64_t index_table(struct fake_ruby *ruby, const struct fake_ivar *ivars, size_t count)
 {
 	struct fake_ivar indices[NAME_COUNT];
@@ -170,7 +170,7 @@ static uint64_t index_table(struct fake_ruby *ruby, const struct fake_ivar *ivar
 	return fake_st_table(ruby, indices, count, 0);
 }
 
-/* Up to 3.1, of the class behind any singleton class. */
+/* Up to 3.1, these are of the class, not of its singleton class. */
 static void set_class_indices(struct fake_ruby *ruby, uint64_t object, uint64_t table)
 {
 	uint64_t klass = 0, flags = 0, ext = 0;

@@ -4,20 +4,29 @@
 
 #include "fake_ruby.h"
 
-/* Instance variables laid out in fake memory, the way that the layout's Ruby has them. */
+/* Instance variables in fake memory, laid out as the layout's Ruby does. */
 struct fake_ivar {
 	uint64_t id, value;
 };
 
-/* A st_table that CRuby would make of these (st_init_numtable): with bins where it has more than 16
- * entries; `deleted` of its first entries were deleted again. */
+/*
+ * Makes the st_table that CRuby would make of these (st_init_numtable): it has
+ * bins if it has more than 16 entries. The first `deleted` entries were deleted
+ * again.
+ */
 uint64_t fake_st_table(struct fake_ruby *ruby, const struct fake_ivar *entries, size_t count,
 		       size_t deleted);
 
-/* The tree of shapes, where this Ruby has them, and the variable it hangs on. */
+/*
+ * Makes the tree of shapes, if this Ruby has one, and the variable that leads
+ * to it.
+ */
 void fake_make_shapes(struct fake_ruby *ruby);
 
-/* The ID of a shape with these variables; made where there is none. */
+/*
+ * Returns the ID of a shape with these variables, which it makes if there is
+ * none.
+ */
 uint32_t fake_shape(struct fake_ruby *ruby, const struct fake_ivar *ivars, size_t count);
 
 enum fake_ivar_storage {
@@ -27,9 +36,9 @@ enum fake_ivar_storage {
 };
 
 /*
- * Gives an object its variables, once. A T_OBJECT needs room for them behind RBasic, and, as any
- * object that is no class, up to 3.1 its RBasic.klass. fake_put_generic_ivars() comes after the
- * last of the others.
+ * Sets the variables of an object, once. A T_OBJECT needs room for them after
+ * RBasic. Up to 3.1, it also needs its RBasic.klass, as any object that is not
+ * a class does. Call fake_put_generic_ivars() after the last of the others.
  */
 void fake_set_ivars(struct fake_ruby *ruby, uint64_t object, enum fake_ivar_storage storage,
 		    const struct fake_ivar *ivars, size_t count);

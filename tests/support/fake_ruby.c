@@ -29,7 +29,7 @@ uint64_t fake_imemo(struct fake_ruby *ruby, unsigned type, size_t size)
 	return fake_object(ruby, RCORE_T_IMEMO | type << RCORE_FL_USHIFT, size);
 }
 
-/* Up to 3.1 the length of an embedded String is in its flags. */
+/* Up to 3.1, the length of an embedded String is in its flags. */
 static bool length_in_flags(const struct rcore_layout *layout)
 {
 	return layout->string.embed_ary.offset == 16;
@@ -113,7 +113,7 @@ uint64_t fake_id(struct fake_ruby *ruby, const char *name)
 	return serial << ruby->layout.constant.id_scope_shift;
 }
 
-/* The units lie side by side, so that a serial finds its place by itself. */
+/* The units are adjacent, so that the place of a serial can be computed. */
 static void make_symbols(struct fake_ruby *ruby)
 {
 	uint64_t units[UNIT_COUNT], ids;
@@ -155,7 +155,7 @@ void fake_ruby_deinit(struct fake_ruby *ruby)
 	fake_target_deinit(&ruby->target);
 }
 
-/* Among variables of other names. */
+/* Puts them among variables of other names. */
 static void put_names(struct fake_ruby *ruby, uint64_t klass, const struct fake_class *of,
 		      uint64_t path)
 {
@@ -194,7 +194,10 @@ uint64_t fake_class(struct fake_ruby *ruby, const struct fake_class *of)
 	return klass;
 }
 
-/* What succ_index_table_create of iseq.c makes of the positions at which entries begin. */
+/*
+ * Makes what succ_index_table_create() of iseq.c makes of the positions at
+ * which entries begin.
+ */
 static uint64_t succ_index_table(struct fake_ruby *ruby, const uint32_t *positions,
 				 uint32_t count, uint32_t size)
 {
@@ -262,7 +265,7 @@ uint64_t fake_iseq(struct fake_ruby *ruby, const struct fake_iseq *of)
 	PUT(ruby, body, iseq_body, pathobj, path);
 	PUT(ruby, body, iseq_body, label, label);
 	PUT(ruby, body, iseq_body, base_label, label);
-	/* Up to 3.1 a VALUE. */
+	/* Up to 3.1, a VALUE. */
 	PUT(ruby, body, iseq_body, first_lineno,
 	    layout->iseq_body.first_lineno.size == 8 ? (uint64_t)of->first_line * 2 + 1
 						     : (uint64_t)of->first_line);
@@ -310,6 +313,13 @@ uint64_t fake_env(struct fake_ruby *ruby, uint64_t me_cref, uint64_t outer, uint
 	return env + 16;
 }
 
+/* As heap_page_allocate() places the first slot of a page. */
+static uint64_t first_slot(uint64_t body, size_t unit, size_t slot_size)
+{
+	uint64_t start = (body + sizeof(uint64_t) + unit - 1) / unit * unit;
+	return (start - body) / unit == 1 ? start + slot_size - unit : start;
+}
+
 static uint64_t put_page(struct fake_ruby *ruby, const struct fake_page *page, uint64_t *start)
 {
 	const struct rcore_layout *layout = &ruby->layout;
@@ -319,11 +329,11 @@ static uint64_t put_page(struct fake_ruby *ruby, const struct fake_page *page, u
 				   : layout->traits.default_slot_size;
 	uint64_t header = fake_alloc(&ruby->target, layout->heap_page.size, 8);
 	uint64_t body = fake_alloc(&ruby->target, align, align);
-	*start = body + 40;
+	*start = first_slot(body, layout->traits.default_slot_size, slot_size);
 	fake_put(&ruby->target, body, header);
 	PUT(ruby, header, heap_page, slot_size, slot_size);
 	/* The rest is empty. */
-	PUT(ruby, header, heap_page, total_slots, (align - 40) / slot_size);
+	PUT(ruby, header, heap_page, total_slots, (align - (*start - body)) / slot_size);
 	PUT(ruby, header, heap_page, start, *start);
 	for (size_t i = 0; i < page->slots; i++)
 		fake_put(&ruby->target, *start + i * slot_size, page->flags[i]);

@@ -7,8 +7,8 @@
 #include "ruby/iseq/method.h"
 
 /*
- * Objects of CRuby laid out in fake memory as a layout has them, for tests of the decoders.
- * Each call gives the address or VALUE of what it made.
+ * Objects of CRuby in fake memory, laid out as in a layout, for tests of the
+ * decoders. Each function returns the address or VALUE of what it made.
  */
 enum { FAKE_STATICS_SIZE = 128, FAKE_GENERIC_COUNT = 256 };
 struct fake_ruby {
@@ -35,13 +35,13 @@ uint64_t fake_imemo(struct fake_ruby *ruby, unsigned type, size_t size);
 
 uint64_t fake_string_embedded(struct fake_ruby *ruby, const char *bytes, size_t length);
 uint64_t fake_string_heap(struct fake_ruby *ruby, const char *bytes, size_t length);
-/* Embedded where it fits into 40 bytes, as CRuby makes it. */
+/* Embedded if it fits into 40 bytes, as CRuby does it. */
 uint64_t fake_string(struct fake_ruby *ruby, const char *text);
 
 uint64_t fake_array_embedded(struct fake_ruby *ruby, const uint64_t *elements, size_t count);
 uint64_t fake_array_heap(struct fake_ruby *ruby, const uint64_t *elements, size_t count);
 
-/* A new symbol's ID. */
+/* Returns the ID of a new symbol. */
 uint64_t fake_id(struct fake_ruby *ruby, const char *name);
 
 struct fake_class {
@@ -67,7 +67,7 @@ struct fake_iseq {
 	uint32_t line_count;
 };
 uint64_t fake_iseq(struct fake_ruby *ruby, const struct fake_iseq *of);
-/* iseq_encoded, for a pc. */
+/* Returns iseq_encoded, for a pc. */
 uint64_t fake_iseq_code(struct fake_ruby *ruby, uint64_t iseq);
 
 /* A rb_callable_method_entry_t; `body` is the iseq or the C function. */
@@ -75,7 +75,7 @@ uint64_t fake_method(struct fake_ruby *ruby, enum rcore_method_type type, uint64
 		     uint64_t id, uint64_t body);
 
 enum { FAKE_ENV_LOCAL = 2 };
-/* An environment; the result is ep. */
+/* Makes an environment and returns its ep. */
 uint64_t fake_env(struct fake_ruby *ruby, uint64_t me_cref, uint64_t outer, uint64_t flags);
 
 struct fake_page {
@@ -83,7 +83,10 @@ struct fake_page {
 	size_t slots;
 	const uint64_t *flags; /* of each slot */
 };
-/* A rb_objspace with these pages; starts[] (may be NULL) gets each page's first slot. */
+/*
+ * Makes a rb_objspace with these pages. Stores each page's first slot in
+ * starts[], which may be NULL.
+ */
 uint64_t fake_objspace(struct fake_ruby *ruby, const struct fake_page *pages, size_t count,
 		       uint64_t *starts);
 

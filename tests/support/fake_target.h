@@ -6,9 +6,9 @@
 #include "target/memory.h"
 
 /*
- * Memory of a target that a test lays out itself. All of it is 0 until written. Reads outside
- * the ranges are UNMAPPED; a fault can be injected at the N-th read. Test helpers end the
- * process when memory runs out.
+ * Memory of a target that a test lays out itself. All of it is 0 until it is
+ * written. Reads outside the ranges are UNMAPPED; a fault can be injected at
+ * the N-th read. Test helpers end the process if memory is short.
  */
 struct fake_range {
 	uint64_t start;
@@ -29,7 +29,7 @@ struct fake_target {
 void fake_target_init(struct fake_target *target);
 void fake_target_deinit(struct fake_target *target);
 
-/* Counts reads anew; the `fail_at`-th gives RCORE_FAULT_NOT_SAVED. */
+/* Counts reads anew; the `fail_at`-th returns RCORE_FAULT_NOT_SAVED. */
 void fake_target_fault(struct fake_target *target, size_t fail_at, bool fail_onward);
 
 /* A new range, aligned (a power of two, at least 8), with unmapped bytes before and after. */
@@ -39,7 +39,9 @@ uint64_t fake_alloc(struct fake_target *target, size_t size, size_t align);
 void fake_write(struct fake_target *target, uint64_t address, const void *bytes, size_t size);
 void fake_put(struct fake_target *target, uint64_t address, uint64_t word);
 
-/* Writes a field, also a bit-field; nothing where this Ruby has none. */
+/*
+ * Writes a field, which may be a bit-field; does nothing if this Ruby lacks it.
+ */
 void fake_put_field(struct fake_target *target, uint64_t base, const struct rcore_field *field,
 		    uint64_t value);
 

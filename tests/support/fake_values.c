@@ -77,7 +77,7 @@ uint64_t fake_complex(struct fake_ruby *ruby, uint64_t real, uint64_t imag)
 	return value;
 }
 
-/* Where a Hash has its table: behind itself, or at `table`. */
+/* Where a Hash has its table: after the Hash itself, or at `table`. */
 static uint64_t hash_slot(struct fake_ruby *ruby, uint64_t flags, size_t table_size,
 			  uint64_t *table)
 {

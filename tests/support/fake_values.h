@@ -4,16 +4,16 @@
 
 #include "fake_ruby.h"
 
-/* Values laid out in fake memory, the way that the layout's Ruby has them. */
+/* Values in fake memory, laid out as the layout's Ruby does. */
 
 #define FAKE_FIXNUM(number) ((uint64_t)(number) << 1 | 1)
 
 uint64_t fake_symbol(struct fake_ruby *ruby, const char *name);
 
-/* A class of that name, derived of another (0: of none). */
+/* Makes a class of that name, derived from another one (0: from none). */
 uint64_t fake_named_class(struct fake_ruby *ruby, const char *name, uint64_t super);
 
-/* Makes it an instance of that class; gives it back. */
+/* Makes the object an instance of that class, and returns it. */
 uint64_t fake_instance(struct fake_ruby *ruby, uint64_t object, uint64_t klass);
 
 uint64_t fake_float(struct fake_ruby *ruby, double number);

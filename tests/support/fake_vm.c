@@ -42,7 +42,7 @@ static uint64_t word(struct fake_vm *vm, uint64_t address)
 	return value;
 }
 
-/* At the tail. */
+/* Adds the node at the tail. */
 void fake_list_add(struct fake_vm *vm, uint64_t head, uint64_t node)
 {
 	uint64_t last = word(vm, head + WORD);
@@ -180,7 +180,10 @@ void fake_resume(struct fake_vm *vm, uint64_t thread, uint64_t fiber)
 	uint64_t before = fake_current_fiber(vm, thread);
 	if (!FAKE_GET(vm, thread, thread, root_fiber))
 		FAKE_PUT(vm, thread, thread, root_fiber, before);
-	/* Before 3.0 one that waits for another is suspended like any. */
+	/*
+	 * Before 3.0, a fiber that waits for another one is suspended like any
+	 * other.
+	 */
 	if (!rcore_has(&vm->ruby.layout.fiber.resuming_fiber))
 		FAKE_PUT(vm, before, fiber, status, RCORE_FIBER_SUSPENDED);
 	FAKE_PUT(vm, before, fiber, resuming_fiber,

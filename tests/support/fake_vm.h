@@ -6,8 +6,9 @@
 #include "model/snapshot.h"
 
 /*
- * A VM of CRuby laid out in fake memory as a layout has it: one ractor (from 3.0 on), its main
- * thread with a root fiber, and what a test adds. Addresses are of the structs.
+ * A VM of CRuby in fake memory, laid out as in a layout: one Ractor (from 3.0
+ * on), its main thread with a root fiber, and what a test adds. Addresses are
+ * those of the structs.
  */
 struct fake_vm {
 	struct fake_ruby ruby;
@@ -22,7 +23,7 @@ struct fake_vm {
 void fake_vm_init(struct fake_vm *vm, const struct rcore_layout *layout);
 void fake_vm_deinit(struct fake_vm *vm);
 
-/* Of 2.7 it is 0. */
+/* Returns 0 for 2.7. */
 uint64_t fake_ractor(struct fake_vm *vm, uint64_t id, const char *name);
 
 struct fake_thread {
@@ -33,14 +34,25 @@ struct fake_thread {
 	bool to_kill, holds_gvl, in_blocking_region;
 	bool has_ended; /* in no list, without EC */
 };
-/* With a root fiber that it runs, and a stack that holds the dummy alone. */
+/*
+ * Makes a thread with a root fiber that it runs, whose stack has only the
+ * dummy.
+ */
 uint64_t fake_thread(struct fake_vm *vm, const struct fake_thread *of);
 
-/* A fiber with its Fiber object; of a status that has one, with a stack. */
+/*
+ * Makes a fiber with its Fiber object, and with a stack if its status has one.
+ */
 uint64_t fake_fiber(struct fake_vm *vm, uint64_t thread, enum rcore_fiber_status status);
-/* Its own machine stack, with the bounds in its EC; of a layout that has them. */
+/*
+ * Makes the fiber's own machine stack, with the bounds in its EC if the layout
+ * has them.
+ */
 void fake_machine_stack(struct fake_vm *vm, uint64_t fiber);
-/* The one that a thread runs, and lets it run another that the first has resumed. */
+/*
+ * Returns the fiber that a thread runs, and makes the thread run another one,
+ * which the first has resumed.
+ */
 uint64_t fake_current_fiber(struct fake_vm *vm, uint64_t thread);
 void fake_resume(struct fake_vm *vm, uint64_t thread, uint64_t fiber);
 
@@ -60,9 +72,11 @@ struct fake_frame {
 	uint64_t me_cref, outer; /* ep[-2], ep[-1] */
 	bool escaped;            /* the environment is in the heap */
 };
-/* Pushes a frame on a fiber's stack: the new innermost. Gives its ep. */
+/*
+ * Pushes a frame on a fiber's stack as the new innermost one. Returns its ep.
+ */
 uint64_t fake_push(struct fake_vm *vm, uint64_t fiber, const struct fake_frame *of);
-/* The innermost frame's address. */
+/* Returns the address of the innermost frame. */
 uint64_t fake_cfp(struct fake_vm *vm, uint64_t fiber);
 
 /* A field, by the names of fields.def. */

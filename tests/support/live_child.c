@@ -131,7 +131,7 @@ void child_reads(struct child_shared *shared, const void *argument)
 	int file = wake[0], zero = open("/dev/zero", O_RDONLY | O_CLOEXEC);
 	set_up(shared);
 	shared->is_ready = 1;
-	/* One place of the code, whatever it reads. */
+	/* One place in the code, whatever it reads. */
 	for (; buffer; file = zero) {
 		syscall(SYS_read, file, buffer, CHILD_READ);
 		++*shared->copy;
@@ -317,7 +317,10 @@ void child_check_memory(struct rcore_memory *memory, const struct child *child)
 	ck_assert_int_eq(rcore_read(memory, pattern, bytes, 0), RCORE_FAULT_NONE);
 }
 
-/* A process of ours that stops the child and then waits to be killed. */
+/*
+ * Starts another process of this program, which stops the child and then waits
+ * to be killed.
+ */
 pid_t child_start_tracer(const struct child *child)
 {
 	atomic_int *is_held = mmap(NULL, sizeof(*is_held), PROT_READ | PROT_WRITE,

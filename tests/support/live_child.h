@@ -12,8 +12,8 @@
 enum { CHILD_THREADS = 8, CHILD_PATTERN = 3 * 4096, CHILD_READ = 1 << 20 };
 
 /*
- * Programs that the live reader is tested on: children of the test, which they share this
- * with. A child ends with the test.
+ * Programs that the reader of running processes is tested on. They are children
+ * of the test, and share this memory with it. A child ends with the test.
  */
 struct child_shared {
 	atomic_int is_ready;
@@ -51,12 +51,15 @@ void child_runs(const struct child *child);
 char process_state(pid_t pid);
 void wait_for_state(pid_t pid, char state);
 
-/* A process of ours that stops the child and then waits to be killed. */
+/*
+ * Starts another process of this program, which stops the child and then waits
+ * to be killed.
+ */
 pid_t child_start_tracer(const struct child *child);
 
 uint64_t address_of(const volatile void *pointer);
 
-/* The pattern and what is around it read as they should. */
+/* Checks that the pattern and what surrounds it read as they should. */
 void child_check_memory(struct rcore_memory *memory, const struct child *child);
 
 /* The functions of target/live/live.h, without errors. */
@@ -64,10 +67,12 @@ struct rcore_live *live_opened(pid_t pid);
 void live_begun(struct rcore_live *live, bool stop);
 struct rcore_live_pause live_ended(struct rcore_live *live);
 
-/* By the number that Ruby would know; NULL: none. */
+/* Finds the thread by the id that Ruby would know; NULL: there is none. */
 const struct rcore_native_thread *live_thread(const struct rcore_process *process, int tid);
 
-/* One line of that code, with these words; frees it. */
+/*
+ * Checks that the error has this code and one line with these words; frees it.
+ */
 void says(struct rcore_error *err, enum rcore_error_code code, const char *words);
 
 /* Programs. */

@@ -2,7 +2,7 @@
 #ifndef RCORE_TESTS_RANDOM_HEAP_H
 #define RCORE_TESTS_RANDOM_HEAP_H
 
-#include "model/heap.h"
+#include "model/heap/heap.h"
 
 /* Heaps that tests draw or build edge by edge. */
 

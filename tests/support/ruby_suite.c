@@ -37,7 +37,7 @@ void begin(int index)
 	start_reading();
 }
 
-/* Also where a test fails. */
+/* Called even if a test fails. */
 static void end(void)
 {
 	stop_reading();

@@ -14,10 +14,10 @@ extern struct fake_ruby fake;
 extern struct rcore_ruby ruby;
 extern struct rcore_arena arena;
 
-/* Begins a test with the layout of its loop index; its end comes by itself. */
+/* Begins a test with the layout of its loop index. The test ends by itself. */
 void begin(int index);
 
-/* Reads anew: empty caches. */
+/* Empties all caches, so that everything is read again. */
 void read_again(void);
 
 /* The error's code, 0 for none; frees it. */

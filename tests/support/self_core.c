@@ -111,7 +111,7 @@ static void load_line(struct core_builder *builder, const struct line *line, uin
 	void *bytes = malloc(saved ? saved : 1);
 	if (!bytes)
 		err(2, "malloc");
-	/* What was freed since the maps were read is not there any more. */
+	/* What was freed since the maps were read no longer exists. */
 	if (saved && !self_read(line->start, bytes, saved))
 		saved = 0;
 	core_load(builder, line->start, bytes, saved, line->end - line->start, flags);

@@ -7,9 +7,10 @@
 #include "core_builder.h"
 
 /*
- * A core of the calling process, as the kernel would write it: of a file the first page
- * and what was written to, of the rest what is small. The truth to compare with is the
- * process's own memory. All-zero options mean just that.
+ * Makes a core of the calling process, as the kernel would write it: of a file,
+ * the first page and the pages that were written; of the rest, what is small.
+ * The process's own memory is the truth to compare with. All options zero:
+ * exactly this.
  */
 struct self_core_options {
 	const char *prefix, *suffix; /* put around each path in NT_FILE */
@@ -24,10 +25,13 @@ void self_core(struct core_builder *builder, const struct self_core_options *opt
 
 unsigned self_machine(void);
 
-/* The process's memory, past what a sanitizer thinks of reading it; false: nothing there. */
+/*
+ * Reads the process's memory, even if a sanitizer forbids it. Returns false if
+ * nothing is there.
+ */
 bool self_read(uint64_t address, void *buffer, size_t size);
 
-/* Is this range of a file's mapping one that no one has ever written to? */
+/* Whether this range of a file's mapping was never written to. */
 bool self_is_constant(uint64_t start, uint64_t end);
 
 #endif

@@ -157,9 +157,8 @@ static void add_main_thread(struct rcore_snapshot *snapshot)
 		.tid = 1234,
 		.thread = 0,
 		.fiber = 1,
-		.text = "Killed by SIGSEGV: no memory at address 0x28 (SEGV_MAPERR), in thread "
-			"T1, "
-			"fiber T1.F1; Ruby then ended with SIGABRT",
+		.text = "Killed by SIGSEGV: no memory at address 0x28 (SEGV_MAPERR), in "
+			"thread T1, fiber T1.F1; Ruby then ended with SIGABRT",
 	};
 	for (int i = 0; i < 30; i++)
 		add_fiber(snapshot, 0, RCORE_FIBER_CREATED);

@@ -24,7 +24,10 @@ static struct rcore_wait_fd many_fds[] = {
 		.thread = -1, .fiber = -1 \
 	}
 
-/* One of each kind, the fiber of each thread in turn. Owners are indices of fibers here. */
+/*
+ * One of each kind, for the fiber of each thread in turn. Owners are indices of
+ * fibers here.
+ */
 static const struct rcore_wait kinds[] = {
 	{.kind = RCORE_WAIT_MUTEX,
 	 .object = 0x7f10,

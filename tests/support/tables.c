@@ -56,7 +56,7 @@ static size_t series_length(const char *name)
 	return major + strcspn(name + major, ".") + 1;
 }
 
-/* Whether the table before is of the same series and build. */
+/* Whether the previous table is of the same series and build. */
 static bool continues(int index)
 {
 	const char *name = rcore_layout_builtin_name((size_t)index);

@@ -20,7 +20,10 @@ void rcore_test_threads_init(struct rcore_test_threads *test, size_t threads,
 int rcore_test_add_fiber(struct rcore_test_threads *test, int thread, bool current,
 			 enum rcore_fiber_status status);
 
-/* Let a fiber wait; for a Mutex that another fiber holds; for a thread's end. */
+/*
+ * Makes a fiber wait: for anything, for a Mutex that another fiber holds, or
+ * for a thread's end.
+ */
 struct rcore_wait *rcore_test_wait(struct rcore_test_threads *test, int fiber,
 				   enum rcore_wait_kind kind);
 struct rcore_wait *rcore_test_want(struct rcore_test_threads *test, int fiber, int owner);

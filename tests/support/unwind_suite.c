@@ -16,7 +16,10 @@ static char folder[] = "/tmp/check_unwind.XXXXXX";
 static const char *const compilers[] = {
 	"cc -g -O1 -w -rdynamic tests/unit/image/programs/target.c -o %s/target",
 	"cc -g -O1 -w -static tests/unit/image/programs/target.c -o %s/target.static",
-	/* Whatever the compiler has for a default: stubs in .plt and .plt.got; in .plt.sec too. */
+	/*
+	 * With the compiler's default (stubs in .plt and .plt.got), and with
+	 * .plt.sec.
+	 */
 	"cc -g -O1 -w -Wl,-z,lazy tests/unit/image/programs/target.c -o %s/target.lazy",
 #ifdef __x86_64__
 	"cc -g -O1 -w -Wl,-z,lazy -Wl,-z,ibtplt tests/unit/image/programs/target.c -o "
@@ -59,7 +62,10 @@ static bool kernel_writes_here(void)
 	return !strchr("|/", pattern[0]) && !getenv("RCORE_NO_KERNEL_CORES");
 }
 
-/* The kernel's cores may go elsewhere: then gdb takes one, at the last signal. */
+/*
+ * The kernel may store its cores elsewhere, so gdb writes one at the last
+ * signal.
+ */
 static void die(const struct taken *taken, const char *program, char *what, char *number)
 {
 	char path[128];
@@ -125,7 +131,10 @@ struct taken *take(const char *program, char *what, char *number)
 
 enum { STEPS_AT_ONCE = 16 };
 
-/* Cores of so many instructions, one after the other: starting gdb takes longer than they do. */
+/*
+ * Writes a core at each of so many instructions, because starting gdb takes
+ * longer than all of these.
+ */
 static void step(const char *in, const char *program, const char *what, const char *function,
 		 int first)
 {
@@ -136,7 +145,7 @@ static void step(const char *in, const char *program, const char *what, const ch
 		 "stepi 'set $n = $n + 1' end >steps.gdb && "
 		 "gdb -nx -q -batch -x steps.gdb --args ./%s %s >gdb.log 2>&1",
 		 in, function, first, first, first + STEPS_AT_ONCE, program, what);
-	/* The program may end before that. */
+	/* The program may end earlier. */
 	ck_assert_int_ne(system(command), -1);
 }
 
@@ -182,7 +191,7 @@ void unwind(struct taken *taken, struct rcore_memory *memory,
 	ck_assert_msg(!err, "%s", err ? err->message : "");
 	err = rcore_unwind(code, &taken->arena, NULL, NULL, contexts, count);
 	ck_assert_msg(!err, "%s", err ? err->message : "");
-	/* Frames outlive what they were found with. */
+	/* Frames outlive the cache with which they were found. */
 	rcore_code_close(code);
 }
 

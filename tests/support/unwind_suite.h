@@ -28,10 +28,13 @@ struct taken {
 void unwind_suite_set_up(void);
 void unwind_suite_tear_down(void);
 
-/* A copy of the program dies of `what`. */
+/* A copy of the program dies in the way that `what` names. */
 struct taken *take(const char *program, char *what, char *number);
 
-/* A copy of the program as it is that many instructions behind the start of a function. */
+/*
+ * A copy of the program, stopped that many instructions after the start of a
+ * function.
+ */
 struct taken *take_step(const char *program, char *what, const char *function, int steps);
 
 void drop(struct taken *taken);
@@ -55,13 +58,18 @@ bool is_named(const struct rcore_native_frame *frame, const char *name);
 const struct rcore_native_frame *named(const struct rcore_unwind_context *context,
 				       const char *name);
 
-/* The stack is whole: it ends where programs start, and nowhere for want of more. */
+/* Checks that the stack is whole: it ends where programs start. */
 void is_whole(const struct rcore_unwind_context *context);
 
-/* What the functions wrote down of their frames, outermost first. */
+/*
+ * Compares the stack with what the functions recorded about their frames,
+ * outermost first.
+ */
 void agrees(struct taken *taken, const char *const *functions);
 
-/* eu-stack walks the same cores by libdwfl's own callbacks. */
+/*
+ * Compares the stack with that of eu-stack, which uses libdwfl's own callbacks.
+ */
 void equals_eu_stack(struct taken *taken);
 
 #define ok(condition) ck_assert_msg(condition, "%s: %s", #condition, dump(context))

@@ -53,7 +53,10 @@ static uint64_t push(uint64_t fiber, const struct fake_frame *frame)
 	return ep;
 }
 
-/* A block whose environment's outer one is a method's in the heap, and what it calls. */
+/*
+ * Pushes a block whose outer environment is that of a method and in the heap,
+ * and what the block calls.
+ */
 static void push_stack(uint64_t fiber)
 {
 	uint64_t owner = fake_env(&world.vm.ruby, world.run_method, 0,

@@ -31,11 +31,17 @@ struct world {
 
 extern struct world world;
 
-/* Builds it with the layout of a test's loop index (series_at()); its end comes by itself. */
+/*
+ * Builds it with the layout of a test's loop index (series_at()). The test ends
+ * by itself.
+ */
 void world_begin(int index);
 void world_begin_with(const struct rcore_layout *layout);
 
-/* rcore_vm_load() on it, asserted to be no error. The caller frees. */
+/*
+ * Calls rcore_vm_load() and asserts that there is no error. The caller frees
+ * the result.
+ */
 struct rcore_snapshot *world_load(void);
 struct rcore_error *world_try_load(struct rcore_snapshot **ret);
 void world_free(struct rcore_snapshot *snapshot);
@@ -44,13 +50,16 @@ const struct rcore_fiber *world_fiber(const struct rcore_snapshot *snapshot, uin
 const struct rcore_thread *world_thread(const struct rcore_snapshot *snapshot,
 					uint64_t address);
 
-/* world_load(), asserted to be whole. */
+/* Does the same, and asserts that the snapshot is whole. */
 struct rcore_snapshot *world_load_whole(void);
 
-/* Is there a problem with these words in it: of the whole, a thread, a fiber or a frame? */
+/*
+ * Whether the snapshot, a thread, a fiber or a frame has a problem with these
+ * words.
+ */
 bool world_says(const struct rcore_snapshot *snapshot, const char *words);
 
-/* The error's code, 0 for none; frees it. */
+/* Returns the error's code, or 0 if there is none; frees it. */
 int world_code(struct rcore_error *err);
 
 int world_run(const char *name, const TTest *const *tests, size_t count);

@@ -10,8 +10,8 @@ set -eu
 waiting_environment=
 . "$(dirname "$0")/waiting_core.sh"
 
-# collect FOLDER OPTION... <CORE; `status` and `err` are what it leaves. The disk
-# of this machine may be nearly full.
+# collect FOLDER OPTION... <CORE: sets `status`, and writes messages to the file
+# err. The disk of this machine may be nearly full.
 collect() {
 	status=0
 	timeout 100 "$RCORE" collect --keep-free 1 -d "$@" 2>err || status=$?
@@ -46,7 +46,8 @@ collect text <<<"no core"
 grep -q 'is not an ELF file' text/rcore.log || fail "text: $(cat text/rcore.log)"
 [ "$(ls text)" = rcore.log ] || fail "text: $(ls text)"
 
-# Who made a process crash chose its name: it starts no line of the log.
+# The user who makes a process crash can choose its name. It must not start a
+# line of the log.
 (exec -a "$(printf 'x\n1 core: forged\033[31m')" sleep 100) &
 sleeper=$!
 until [ "$(cat /proc/$sleeper/comm)" = sleep ]; do sleep 0.1; done
@@ -58,14 +59,14 @@ collect other <other.$sleeper
 ! grep -q "$(printf '\033')" other/rcore.log || fail "an escape in the log"
 ls other/*.full-core.zst >/dev/null || fail "a core that is not Ruby's is lost"
 
-# A log that is full makes room once.
+# A full log is renamed once.
 mkdir full
 head -c 1100000 /dev/zero >full/rcore.log
 chmod 600 full/rcore.log
 collect full <<<text
 [ "$(stat -c %s full/rcore.log.1)" = 1100000 ] && [ "$(wc -l <full/rcore.log)" = 1 ] || fail "a full log: $(ls -l full)"
 
-# What others put in the way of the log.
+# What others may put in the place of the log.
 mkdir -m 1777 trap fifo
 echo mine >victim
 ln -s "$work/victim" trap/rcore.log
@@ -90,7 +91,7 @@ ln -s "$work/victim" limits/20200104T000000Z-1-0.txt
 collect limits <<<text
 [ "$(ls limits | xargs)" = "20200102T000000Z-1-0.full-core.zst 20200103T000000Z-1-0.full-core.zst 20200104T000000Z-1-0.txt foreign rcore.log" ] ||
 	fail "a limit of age: $(ls limits)"
-# A file that another of us still writes stays, however old.
+# A file that another rcore still writes stays, however old it is.
 exec 9<limits/20200102T000000Z-1-0.full-core.zst
 flock 9
 collect limits --max-age 1 <<<text
@@ -101,7 +102,8 @@ collect limits --max-use 2 --keep-core <"$core"
 [ -e limits/foreign ] && [ -h limits/20200104T000000Z-1-0.txt ] || fail "a foreign file is gone"
 
 [ "$(id -u)" = 0 ] || { echo "not root: that it gives up privileges is not tested"; exit 0; }
-# What reads the core is nobody, and opens nothing to write from then on.
+# The process that reads the core is nobody, and opens nothing for writing from
+# then on.
 strace -qf -e trace=setresuid,setgroups,openat,prctl,chroot -o trace "$RCORE" collect --keep-free 1 -d traced --process $pid <"$core"
 ruby -e '
   child = File.readlines("trace").group_by { |line| line[/\A\d+/] }.values.find { |lines| lines.any?(/setresuid/) } or abort "no child"

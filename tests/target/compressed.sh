@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# A compressed core, or one through a pipe, gives the report of the core itself; one that ends
-# early what there is of it, and says so.
+# A compressed core, or one through a pipe, has the same report as the core
+# itself. If it ends early, the report has what there is of it, and says so.
 #
 #	tests/target/compressed.sh RCORE
 set -eu
@@ -15,7 +15,7 @@ trap 'kill $pid; rm -rf "$work"' EXIT
 until [ -s "$work/ready" ]; do sleep 0.1; done
 gcore -o "$work/core" $pid >/dev/null 2>&1
 core=$work/core.$pid
-# systemd keeps them under other names; the first bytes tell.
+# systemd stores them under other names; the first bytes show what they are.
 zstd -qc "$core" >"$work/zstd"
 xz -c0 "$core" >"$work/xz"
 lz4 -qc "$core" >"$work/lz4"
@@ -48,7 +48,8 @@ for format in zstd xz lz4 gzip bzip2; do
 		fail "half of $format does not say so: $(cat "$work/out")"
 done
 report - <"$core" | cmp "$work/expected" - || fail "standard input: another report"
-# In a stream: neither the core nor a window of 2 GiB goes into memory.
+# They are decompressed as a stream: neither the core nor a window of 2 GiB is
+# kept in memory.
 (
 	# shellcheck disable=SC3045
 	ulimit -d 200000
@@ -60,7 +61,7 @@ status=0
 "$rcore" analyze "$work/wide" 2>"$work/err" || status=$?
 [ $status = 2 ] || fail "a window of 2 GiB: status $status"
 grep -q 'cannot be decompressed' "$work/err" || fail "a window of 2 GiB: $(cat "$work/err")"
-# What is no core is not unpacked: a few bytes of it are enough.
+# A file that is not a core is not decompressed: its first bytes are enough.
 mkdir "$work/full"
 head -c 64M /dev/urandom | zstd -qc >"$work/noise"
 small='mount -t tmpfs -o size=8m none "$1/full" && TMPDIR=$1/full exec "$2" analyze "$3"'

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Cores in a folder as systemd-coredump lays it: found by the ids of coredumpctl, compressed, and grouped.
+# Cores in a folder like that of systemd-coredump: found by the ids of
+# coredumpctl, compressed, and grouped.
 #
 #	tests/target/journal.sh RCORE
 set -eu
@@ -33,7 +34,7 @@ core*) ;;
 	;;
 esac
 
-# put NAME UID TIME COMPRESSION: a core under the name that systemd would give it; says its process.
+# put NAME UID TIME COMPRESSION: a core under the name that systemd would give it; prints its process.
 boot=0123456789abcdef0123456789abcdef
 mkdir coredump
 put() {

@@ -77,7 +77,7 @@ touch -d '20 days ago' spool/lines/20200101T000000Z-1-0.jsonl spool/packs/202001
 collect -d reports --spool spool <"$core"
 [ "$(find spool -name '2020*')" = "" ] && [ -f spool/lines/mine.jsonl ] || fail "limits: $(find spool)"
 
-# A disk that is too full costs packs, and no lines.
+# If the disk is too full, packs are missing, but no lines.
 mkdir -p full/lines full/packs
 touch full/lines/20200101T000000Z-1-0.jsonl full/packs/20200101T000000Z-1-0.core
 collect -d reports --spool full --keep-free 100 <"$core"
@@ -125,7 +125,8 @@ for redact in secrets all; do
 done
 [ "$(xargs <sources)" = "3 0" ] || fail "the name of the machine: $(cat sources said.*)"
 
-# The stored core goes when the files of the spool and their names are on the disk.
+# The stored core is deleted only after the files of the spool and their names
+# are on the disk.
 strace -f -y -qq -o trace -e trace=fsync,linkat,unlink "$RCORE" collect --keep-free 1 -d reports --spool synced <"$core"
 ruby -e '
   lines = File.readlines("trace")

@@ -56,7 +56,7 @@ class Crash < Debuggee
     @truth ||= File.exist?(path("truth.json")) ? read("truth.json") : {}
   end
 
-  # What rcore needs to be told beside the core.
+  # The options that rcore needs besides the core.
   def files
     [*@ruby.files, "--lib-search-path", File.expand_path("../ext", File.dirname(core))]
   end

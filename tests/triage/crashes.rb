@@ -8,13 +8,16 @@ require_relative "crash"
 class Crashes
   RCORE = ENV["RCORE"] || File.expand_path("../../build/rcore", __dir__)
   KINDS = File.read(File.join(Crash::PROGRAMS, "crash/main.rb")).scan(/^  "(\w+)" => /).flatten.freeze
-  # Where no handler of Ruby's has the processor's own word, the instruction tells.
+  # Where no handler of Ruby's got the processor's error code, the instruction
+  # shows the access.
   BY_INSTRUCTION = %w[null_write null_read null_call vector_write vector_read non_canonical read_only data_call].freeze
-  # Ways to die of which two have one stack and one signal: the same crash to a signature.
+  # Ways to die that have the same stack and the same signal in pairs: for a
+  # signature, they are the same crash.
   ALIKE = %w[unmapped no_access freed_slot read_only code non_canonical live_slot].freeze
 
-  # In the midst of a compaction 2.7 has not told its own frames where their names are now; its handler dies of that, too.
-  # Its rb_bug() also saves other arguments over the format that libffi left.
+  # In the middle of a compaction, 2.7 has not updated the names in its own
+  # frames, and its handler dies of that, too. Its rb_bug() also saves other
+  # arguments over the format that libffi left.
   UNREADABLE = [%w[2.7 moved_slot], %w[2.7 bug_of_libffi]].freeze
 
   Job = Struct.new(:ruby, :kind, :how) do
@@ -123,7 +126,8 @@ class Crashes
     end
   end
 
-  # Of the folder of a program, before it runs. loose: the strict form may change.
+  # Changes to the folder of a program before it runs. loose: the strict form
+  # may change.
   EDITS = {
     "with lines moved" => { environment: {}, edit: lambda { |folder|
       sources(folder).each { |path| File.write(path, "# Another line.\n" * 7 + File.read(path)) }

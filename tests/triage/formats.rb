@@ -16,6 +16,8 @@ class Formats
   end
 
   def run(rubies)
+    listed, = Open3.capture2(RCORE, "complete", "analyze", "--format", "")
+    @tally.note("each format has a reader", listed.split.sort == FORMATS.keys.sort ? [] : ["rcore has #{listed.split}, FORMATS #{FORMATS.keys}"])
     Dir.mktmpdir("rcore-formats.") do |folder|
       system(WRITE, folder) or raise "#{WRITE} failed"
       rubies.each { |ruby| write(ruby, folder) }

@@ -58,7 +58,7 @@ class Matrix
     end
   end
 
-  # What rcore is told of the files.
+  # The options by which rcore finds the files.
   def binary(row, ruby, crash)
     other = TestRuby.all.find { |each| each.root != ruby.root && !each.root.empty? }
     files = case row.how
@@ -71,7 +71,7 @@ class Matrix
     analyze(row, ruby, core, rest)
   end
 
-  # From the largest size down: nothing brings back what was cut off.
+  # From the largest size down, because nothing restores what was cut off.
   def cut(rows, ruby, crash)
     places = sizes(ElfCore.new(crash.core))
     wanted = rows.flat_map { |row| places.fetch(row.how).map { |size| [size, row] } }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-# Counts checks; several threads may.
+# Counts checks; several threads may use it.
 class Tally
   SHOWN = 6
 
@@ -9,7 +9,7 @@ class Tally
     @passed = @failed = 0
   end
 
-  # wrong: what was, a line each.
+  # wrong: what was wrong, one line each.
   def note(name, wrong)
     add(name, wrong.empty? ? 1 : 0, wrong.empty? ? 0 : 1, ["FAIL  #{name}", *wrong.map { |line| "      #{line}" }])
   end
@@ -18,7 +18,7 @@ class Tally
     note(name, wanted == found ? [] : ["#{found.inspect} instead of #{wanted.inspect}"])
   end
 
-  # lines: said where any failed.
+  # lines: printed if any failed.
   def add(_name, passed, failed, lines)
     @lock.synchronize do
       @passed += passed
@@ -27,7 +27,7 @@ class Tally
     end
   end
 
-  # The exit status.
+  # Returns the exit status.
   def close
     puts "#{@passed} passed, #{@failed} failed"
     @failed.zero? ? 0 : 1

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 require_relative "waits"
 
-# Holds a report of rcore (its JSON) against what the debuggee said (its truth).
-# Each difference is a line; nothing is left out of the comparison.
+# Compares a report of rcore (its JSON) with what the debuggee wrote (its
+# truth). Each difference is a line. Nothing is left out of the comparison.
 class Compare
-  # Classes that compare what a fixture tells beside its stacks: new(truth, report).run gives differences.
+  # Classes that compare what a fixture writes besides its stacks: new(truth,
+  # report).run returns the differences.
   MORE = []
 
   HANDLER = /\A(?:rescue|ensure) in /
@@ -52,11 +53,12 @@ class Compare
     same("complete", complete, @report["complete"])
     zeroes = @report["problems"].grep(/\Athe stacks of \d+ of \d+ threads (have|contain) only zeroes/)
     same("problems", zeroes, @report["problems"])
-    # A thread's VM stack may be elsewhere than its machine stack.
+    # A thread's VM stack may not be on its machine stack.
     stack_lost = @report["fibers"].any? { |fiber| fiber["root"] && lost?(fiber) }
     same("whether stacks have only zeroes", @lost.any? && (stack_lost || zeroes.one?), zeroes.one?)
     same("version", @truth["ruby"], @report.dig("ruby", "version"))
-    # What is on at run time is in no string of the binary (3.1's +YJIT, 3.4's +PRISM).
+    # Features that are switched on at run time (3.1's +YJIT, 3.4's +PRISM) are
+    # in no string of the binary.
     same("description", @truth["description"].gsub(/ \+\w+(?= )/, ""), @report.dig("ruby", "description"))
     same("pid", @truth["pid"], @report["pid"])
     @report["proofs"].each { |proof| fail("proof #{proof['name']} failed: #{proof['detail']}") unless proof["passed"] }
@@ -85,7 +87,7 @@ class Compare
     same("#{what}: main", !!told["main"], !!reported["main"]) if told.key?("main")
     same("#{what}: tid", told["tid"], reported["tid"]) if told.key?("tid")
     same("#{what}: ractor", told["ractor"] || 1, reported["ractor"]) if reported.key?("ractor") || told.key?("ractor")
-    # Only M:N scheduling leaves a thread without a kernel thread.
+    # Only M:N scheduling has threads without a kernel thread.
     same("#{what}: parked", told["tid"] ? nil : true, reported["parked"]) if told.key?("tid")
     fail("#{what}: #{reported['problem']}") if reported["problem"]
     fiber = @fibers[reported["current_fiber"]] or return fail("#{what}: no current fiber")
@@ -121,7 +123,8 @@ class Compare
     thread_local(id, told, fiber) if told["context"] && fiber["current"] && @report["machine"] == "x86_64"
   end
 
-  # What the process itself would take for the context of the thread that runs this fiber.
+  # What the process itself would use as the context of the thread that runs
+  # this fiber.
   def thread_local(id, told, fiber)
     context = fiber["context"] || {}
     return if @lost.any? && !context.key?("thread_local") # with the thread's stack, where it is kept
@@ -129,7 +132,7 @@ class Compare
     same("#{id}: the difference is said", told["stale"], !context["difference"].nil?)
   end
 
-  # Whole: no key and no fiber has one more or less.
+  # Compares all of it: no fiber and no key may be missing or added.
   def context(id, told, reported)
     return same("#{id}: context", told, reported) unless told && reported
     pairs = reported["pairs"]
@@ -180,7 +183,7 @@ class Compare
     expected = @labels.of(told).zip(known).map { |rehearsed, stated| stated || rehearsed }
     told.zip(expected, shown, told.drop(1)).each do |frame, label, reported, caller|
       if @newest
-        # 4.0 gives a method of its own the place of its caller.
+        # In 4.0, a method of Ruby's own has the place of its caller.
         there = caller && caller.first(2) == frame.first(2)
         fail("the rehearsal calls #{at(frame)} #{label}") if label && label != frame[2] && !there
         label = frame[2]
@@ -191,16 +194,17 @@ class Compare
     end
   end
 
-  # rcore adds "rescue in" and "ensure in", which 3.4 no more tells: its backtrace
-  # hides the next frame instead. Before, an eval in a rescue had its label too,
-  # but is called by another frame than the one that was rescued.
+  # rcore adds "rescue in" and "ensure in", which 3.4 no longer prints: its
+  # backtrace hides the next frame instead. Before, an eval in a rescue had this
+  # label, too, but it is called by another frame than the one that was rescued.
   def handler(frame, caller, reported)
     return reported["label"][HANDLER] if @newest
     frame[2][HANDLER] if caller && frame[2].sub(HANDLER, "") == caller[2]
   end
 
-  # Ruby gives a C method its caller's place; rcore's own says that it has none. 4.0 gives it to its own
-  # methods too; rcore's own says where they are.
+  # Ruby gives a C method its caller's place; rcore's own place says that it has
+  # none. 4.0 also does this for its own methods; rcore's own place says where
+  # they are.
   def place(what, frame)
     if frame["kind"] == "cfunc"
       same("#{what}: own place", [nil, nil], frame.values_at("path", "line"))
@@ -212,7 +216,7 @@ class Compare
     fail("#{what}: #{frame['problem']}") if frame["problem"]
   end
 
-  # A method of Ruby's own that is written in Ruby, as 4.0 hides it.
+  # Whether it is one of Ruby's own methods written in Ruby, which 4.0 hides.
   def internal?(frame)
     frame["path"].to_s.start_with?("<internal:") && (frame["native_path"] || frame["native_hidden"])
   end
@@ -237,7 +241,8 @@ class Compare
     end
   end
 
-  # A machine stack that ran over: whose, and where it ended by what the kernel said of it.
+  # Checks a machine stack that overflowed: whose it was, and where it ended
+  # according to the kernel.
   def overflow(told, fault, cause)
     return same("stack overflow", nil, cause["stack_overflow"]) unless told["overflow"]
     found = cause["stack_overflow"] or return fail("no stack overflow: #{cause['text']}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-# What the VM as a whole is up to.
+# Compares what the VM as a whole is doing.
 class CompareFacts
   Compare::MORE << self
 

@@ -52,7 +52,7 @@ class CompareKept
     @differences << "#{what}: #{reported['problem']}" if reported["problem"]
   end
 
-  # As location_to_str of vm_backtrace.c.
+  # Formats it as location_to_str of vm_backtrace.c does.
   def line(location)
     return location["text"] || location["problem"] unless location["path"]
     quote = Gem::Version.new(@truth["ruby"]) >= Gem::Version.new("3.4") ? "'" : "`"

@@ -33,7 +33,7 @@ class CompareKnown
     problems(what, frame)
   end
 
-  # By name, the innermost of a name.
+  # By name; of several locals with one name, the innermost counts.
   def locals(frame)
     all = frame["arguments"].to_a + frame["locals"].to_a
     all.reject { |local| local["hidden"] }.sort_by.with_index { |local, index| [local["level"] || 0, index] }

@@ -30,7 +30,7 @@ class CompareTasks
     @differences << "task: Ruby says #{told.inspect}, rcore #{reported.inspect}" unless told == reported
   end
 
-  # Children in the order that they were made, parents first.
+  # Children in the order in which they were made, after their parents.
   def order(tasks)
     @told.group_by { |task| task["parent"] }.each_value do |children|
       objects = children.map { |child| child["object"] }

@@ -33,9 +33,9 @@ class Debuggee
     read("rehearsal.json")
   end
 
-  # What gdb could not read when it took the core, and filled with zeroes: newer C
-  # libraries guard a thread's stack with a page inside its mapping, and gdb gives
-  # the rest of the mapping up.
+  # What gdb could not read when it wrote the core, and filled with zeroes:
+  # newer C libraries guard a thread's stack with a page inside its mapping, and
+  # gdb gives up the rest of the mapping.
   def lost
     starts = File.read(path("output")).scrub.scan(/Memory read failed for corefile section, \d+ bytes at (0x\h+)/)
     segments = IO.popen(["readelf", "-lW", @core], err: File::NULL, &:read).scan(/^ +LOAD +\S+ +(0x\h+) +\S+ +\S+ +(0x\h+)/)
@@ -53,8 +53,9 @@ class Debuggee
 
   private
 
-  # Ruby's own defects end one of many thousand rehearsals: 2.7 crashes in a thread that begins. Nothing of
-  # rcore has run by then, so it is repeated, and said.
+  # Ruby's own defects end one of many thousand rehearsals: 2.7 crashes in a
+  # thread that begins. rcore has not run by then, so the rehearsal is repeated,
+  # and a line says so.
   REHEARSALS = 3
 
   def rehearse
@@ -76,7 +77,8 @@ class Debuggee
     own(@core)
   end
 
-  # A SIGSEGV that Ruby handles ends in SIGABRT; one that it does not ends at once.
+  # A SIGSEGV that Ruby handles ends in SIGABRT; any other one ends the process
+  # at once.
   def die_under_gdb
     @core = path("core")
     %w[nostop stop].each do |at_fault|
@@ -99,11 +101,12 @@ class Debuggee
     Child.stop(pid, process || pid) if pid
   end
 
-  # gdb is not what is tested here. Once in some thousand times it leaves no core of a
-  # process that lives: it is asked again, and what it said is shown.
+  # gdb is not tested here. Once in some thousand times, it writes no core of a
+  # process that is alive. Then it is run again, and what it printed is shown.
   CORES = 3
 
-  # The core of a process that lives on, by gcore or by a command that writes the same file.
+  # Writes the core of a process that lives on, with gcore or a command that
+  # writes the same file.
   def take_gcore(process, *taker)
     @core = path("core.#{process}")
     taker = ["gcore", "-o", path("core"), process.to_s] if taker.empty?
@@ -144,8 +147,9 @@ class Debuggee
     raise Failed, "no #{what} after #{TIMEOUT} seconds#{output}"
   end
 
-  # Whether each thread is stopped, or asleep, and none has run since the last look: a thread that waits for
-  # the GVL on its way to where it will stay sleeps, too.
+  # Whether each thread is stopped, or asleep, and none has run since the last
+  # look. One look is not enough: a thread that waits for the GVL before it
+  # reaches its final place also sleeps.
   def settled?(pid, ending = @ending)
     before = @threads
     @threads = Dir.children("/proc/#{pid}/task").to_h do |tid|
@@ -156,7 +160,7 @@ class Debuggee
     false
   end
 
-  # The kernel writes a core that only root reads where sudo had a part in it.
+  # If sudo was involved, the kernel writes a core that only root can read.
   def own(file)
     system(*ROOT, "chown", Process.uid.to_s, file) unless ROOT.empty?
   end

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-# A core file to spoil: where its headers and notes are. 64-bit, little-endian.
+# A core file to damage: where its headers and notes are. 64-bit, little-endian.
 class ElfCore
   EHDR = { type: [16, "S<"], machine: [18, "S<"], phoff: [32, "Q<"], phentsize: [54, "S<"], phnum: [56, "S<"] }.freeze
   PHDR = { type: [0, "L<"], offset: [8, "Q<"], vaddr: [16, "Q<"], filesz: [32, "Q<"], memsz: [40, "Q<"] }.freeze
@@ -58,7 +58,7 @@ class ElfCore
   end
 end
 
-# A core that can be spoilt for the time of a block.
+# A core that is damaged while a block runs.
 class Spoilable
   attr_reader :path, :elf
 

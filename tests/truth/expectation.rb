@@ -11,8 +11,9 @@ module Status
   ANY = [COMPLETE, INCOMPLETE, NOTHING, NOT_RUBY].freeze
 end
 
-# Runs rcore on something odd, and counts whether it behaved: it ended in time and by
-# itself, with the right status, and said one clear line where it could do nothing.
+# Runs rcore on unusual input, and counts whether it behaved: it ended in time
+# and by itself, with the right status, and printed one clear line if it could
+# do nothing.
 class Expectation
   RCORE = ENV["RCORE"] || File.expand_path("../../build/rcore", __dir__)
   SECONDS = 60
@@ -27,7 +28,7 @@ class Expectation
   # A folder for files, until the end.
   attr_reader :work
 
-  # Runs `rcore analyze ARGUMENTS`, and gives its exit status.
+  # Runs `rcore analyze ARGUMENTS`, and returns its exit status.
   def expect(name, arguments, statuses, line = nil, output: nil, command: [RCORE, "analyze"])
     return if @pattern && !name.include?(@pattern)
     wrong, status = run([*command, *arguments], Array(statuses), line, output)
@@ -35,7 +36,7 @@ class Expectation
     status
   end
 
-  # wrong: what was, a line each.
+  # wrong: what was wrong, one line each.
   def note(name, wrong)
     return if @pattern && !name.include?(@pattern)
     wrong.empty? ? @passed += 1 : @failed += 1
@@ -48,7 +49,7 @@ class Expectation
     File.join(@work, name)
   end
 
-  # For a program's end: the sum, and its exit status.
+  # For the end of a program: prints the totals, and returns the exit status.
   def close
     FileUtils.rm_rf(@work)
     puts "#{@passed} passed, #{@failed} failed"

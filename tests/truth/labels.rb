@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 
-# What the newest Ruby's backtrace prints for the frames of a stack, where this
-# Ruby's own names no classes: the fixture's rehearsal knows.
+# What the newest Ruby's backtrace prints for the frames of a stack, if this
+# Ruby's own backtrace has no names of classes. It comes from the fixture's
+# rehearsal.
 class Labels
   # rehearsal: [[frames, labels], ...], innermost first; a frame is [path, line, label].
   def initialize(rehearsal)
@@ -15,8 +16,8 @@ class Labels
     end
   end
 
-  # Labels and nils. Where the TracePoint makes a frame of a call that has none
-  # otherwise, the stack was not rehearsed, but its frames were.
+  # Returns labels and nils. If the TracePoint adds a frame to a call that
+  # otherwise has none, the stack was not rehearsed, but its frames were.
   def of(frames)
     stacks = @stacks.fetch(frames, [])
     return stacks.first if stacks.size == 1

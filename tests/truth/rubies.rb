@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 
-# A Ruby of tests/support/rubies: the machine's own, or one in a folder to chroot into.
+# A Ruby of tests/packages/rubies: the machine's own, or one in a folder to chroot into.
 class TestRuby
-  LIST = File.expand_path("../support/rubies", __dir__)
+  LIST = File.expand_path("../packages/rubies", __dir__)
   CACHE = ENV["RCORE_CACHE"] || File.join(ENV["XDG_CACHE_HOME"] || File.join(Dir.home, ".cache"), "rcore")
 
   attr_reader :name, :program, :root
@@ -27,7 +27,7 @@ class TestRuby
     @root = name == folder && File.executable?(program) ? "" : @folder
   end
 
-  # nil where it can run; else why not.
+  # Returns nil if it can run, otherwise why not.
   def missing
     return if File.executable?(File.join(@root, @program))
     return "no Ruby #{@name}: `make setup-tests` makes #{@folder}" unless File.directory?(@folder)
@@ -49,14 +49,14 @@ class TestRuby
     "x86_64"
   end
 
-  # What runs this Ruby in `directory` (as it sees it), with no more environment
-  # than `environment`.
+  # What runs this Ruby in `directory` (as it sees it), with only this
+  # `environment`.
   def command(arguments, directory: "/", environment: {})
     clean = ["env", "-i", "PATH=/usr/bin:/bin", "HOME=/", "LANG=C.UTF-8", *environment.map { |pair| pair.join("=") }]
     shell([*clean, @program, *arguments], directory: directory)
   end
 
-  # What runs a command where this Ruby lives.
+  # What runs a command in the root folder of this Ruby.
   def shell(command, directory: "/")
     inside = ["/bin/sh", "-c", 'cd "$0" && exec "$@"', directory, *command]
     return inside if @root.empty?
@@ -64,17 +64,17 @@ class TestRuby
     ["sudo", "-n", "chroot", "--userspec=#{Process.uid}:#{Process.gid}", @root, *inside]
   end
 
-  # A path that this Ruby sees, from here.
+  # The path here of a path that this Ruby sees.
   def outside(path)
     File.join(@root.empty? ? "/" : @root, path)
   end
 
-  # What rcore needs to be told of its files.
+  # The options by which rcore finds its files.
   def files
     @root.empty? ? [] : ["--sysroot", @root]
   end
 
-  # What runs a fixture on it, and the ways to a core that it has.
+  # What runs a fixture on it, and how a core of it can be made.
   def debuggee
     Debuggee
   end
@@ -92,9 +92,10 @@ class TestRuby
   end
 end
 
-# A Ruby that one has built, in place of those of tests/support/rubies: RCORE_RUBY=path/to/ruby. What it runs
-# with besides: RCORE_RUBY_ENV="LD_PRELOAD=libjemalloc.so.2 RUBY_MN_THREADS=1"; where its headers are,
-# if it is not installed: RCORE_RUBY_CFLAGS="-I... -I...".
+# A Ruby that the user has built, instead of those of tests/packages/rubies:
+# RCORE_RUBY=path/to/ruby. Its environment:
+# RCORE_RUBY_ENV="LD_PRELOAD=libjemalloc.so.2 RUBY_MN_THREADS=1". Where its
+# headers are, if it is not installed: RCORE_RUBY_CFLAGS="-I... -I...".
 class OwnRuby < TestRuby
   def initialize(program)
     super(ENV["RCORE_RUBY_NAME"] || program, "none", nil, File.expand_path(program))

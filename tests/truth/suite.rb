@@ -12,8 +12,8 @@ require_relative "compare_known"
 require_relative "compare_tasks"
 require_relative "values"
 
-# Fixtures on Rubies, and all that rcore reports of each core against what the fixture
-# said before it died.
+# Runs fixtures on Rubies, and compares all that rcore reports about each core
+# with what the fixture wrote before it died.
 class Suite
   RCORE = ENV["RCORE"] || File.expand_path("../../build/rcore", __dir__)
   JOBS = (ENV["JOBS"] || Etc.nprocessors).to_i
@@ -36,7 +36,7 @@ class Suite
     @skipped = Hash.new(0)
   end
 
-  # The exit status.
+  # Returns the exit status.
   def run
     abort "#{@program}: no #{RCORE}: run `make` first" unless File.executable?(RCORE)
     queue = Queue.new
@@ -115,7 +115,7 @@ class Suite
   end
 
   def analyze(job, core, target = :core)
-    # Built for this run, it is nowhere else.
+    # It was built for this run, and exists nowhere else.
     extensions = File.expand_path("../ext", File.dirname(core))
     core, *files = [core, *job.ruby.files, "--lib-search-path", extensions]
     differences = []

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 require_relative "suite"
 
-# The truth test with more builds of rcore, its twins. Each prints what RCORE prints, byte for byte.
+# The truth test with more builds of rcore, its twins. Each must print what
+# RCORE prints, byte for byte.
 class TwinSuite < Suite
   # twins: {"as cross-built" => [WORD ...], ...}: how to say that it is one, and what runs it.
   def initialize(program, twins, *arguments, **options)

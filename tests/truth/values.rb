@@ -2,7 +2,8 @@
 require "json"
 require "open3"
 
-# What `rcore print` shows of values, against what their own inspect printed.
+# Compares what `rcore print` shows of values with what their own inspect
+# printed.
 class Values
   RCORE = ENV["RCORE"] || File.expand_path("../../build/rcore", __dir__)
   WHOLE = %w[--depth 100 --max-string 1000000 --max-items 100000 --max-text 100000000].freeze

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 
-# What waits for what, who has which lock and the deadlocks, as the debuggee told them, held
-# against a report: no less and no more.
+# Compares what waits for what, who has which lock, and the deadlocks, as the
+# debuggee wrote them, with a report. Neither may have more than the other.
 class Waits
-  # Of ours alone: the debuggee cannot know them.
+  # Only rcore has these: the debuggee cannot know them.
   OWN = %w[text known_by lock].freeze
   KNOWN_BY = { "sleep" => "frame", "stop" => "frame", "process" => "frame", "ractor" => "frame" }.freeze
 
@@ -31,7 +31,7 @@ class Waits
     same("how many #{what}", told.size, reported.size)
   end
 
-  # The fiber that a thread's or fiber's address stands for.
+  # The fiber at the address of a thread or a fiber.
   def fiber(address)
     @fibers[address]&.fetch("id") || @threads.dig(address, "current_fiber")
   end
@@ -50,7 +50,7 @@ class Waits
     owner = { "thread" => owner["thread"] } if told["kind"] == "gvl"
     told["owner"] = owner if told["owner"]
     told["thread"] = @threads.dig(told["thread"], "id") if told["thread"]
-    # Only of a running process.
+    # Only for a running process.
     told["fds"] = told["fds"].map { |fd| fd.reject { |key, _| key == "open" } } if told["fds"] && !@report["live"]
     told
   end
@@ -72,13 +72,14 @@ class Waits
   def comparable(seen, told)
     seen = seen.reject { |key, _| OWN.include?(key) || (key == "method" && !told.key?("method")) }
     return seen unless seen["fds"]
-    # The addresses of a socket stand behind its number.
+    # The addresses of a socket follow its number.
     seen.merge("fds" => seen["fds"].map { |fd| fd.key?("open") ? fd.merge("open" => fd["open"][/\A\S+/]) : fd })
   end
 
   def known_by(wait)
     return "frame" if wait["method"] =~ /select\z/
-    # Under a scheduler only the IO itself keeps who waits, and that from 4.0 on.
+    # Under a scheduler, only the IO itself records who waits, and only from 4.0
+    # on.
     return "frame" if wait["hook"] == "io_wait" && Gem::Version.new(@truth["ruby"]) < Gem::Version.new("4.0")
     KNOWN_BY.fetch(wait["kind"], "vm")
   end

@@ -16,12 +16,12 @@ class Workshop
     @count = 0
   end
 
-  # nil: this Ruby has no headers to build it with.
+  # Returns nil if this Ruby has no headers to build it with.
   def extension
     @lock.synchronize { defined?(@extension) ? @extension : @extension = build_extension }
   end
 
-  # A copy for a run, as the Ruby sees it.
+  # Makes a copy for a run, and returns its path as the Ruby sees it.
   def make(fixture)
     number = @lock.synchronize { @count += 1 }
     folder = File.join(@directory, number.to_s)
@@ -36,7 +36,7 @@ class Workshop
     FileUtils.rm_rf(@ruby.outside(folder))
   end
 
-  # With all that was not kept.
+  # Removes the extension, and the folder unless runs were kept in it.
   def close
     FileUtils.rm_rf(File.join(@directory, "built"))
     Dir.rmdir(@directory) if Dir.empty?(@directory)

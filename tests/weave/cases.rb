@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 require_relative "steps"
 
-# A fiber parked behind each of the Steps, threads that wait, and an end of the
-# process behind all Steps at once or where code of no caller runs.
+# A fiber that is parked after each of the Steps, threads that wait, and an end
+# of the process after all Steps at once or where code of no caller runs.
 FIBERS = []
-# Tracing throws away all that was compiled.
+# Tracing discards all compiled code.
 Steps::ALL.delete(:tracepoint) if defined?(RubyVM::YJIT) && RubyVM::YJIT.enabled?
 
 def parked(step)
@@ -26,7 +26,7 @@ def finish
   Weave.die
 end
 
-# No block is in the way of compiling it.
+# No block prevents it from being compiled.
 class Hot
   def initialize(left)
     @left = left

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 require "open3"
 
-# A deep stack as text: both ends, each recursion once with its count, and of a stack that ran
-# over, whose it was.
+# A deep stack as text: both ends, each recursion once with its count, and for a
+# stack that overflowed, whose it was.
 class Folded
   LINES = 60
   REPEATED = /the same (?:frame|(\d+) frames) ([\d,]+) more times/
-  # By variant: whose stack ran over, the C function and the method that are called over and over, and
-  # what stands outside of them.
+  # By variant: whose stack overflowed, the C function and the method that are
+  # called again and again, and what is outside of them.
   Case = Struct.new(:whose, :function, :label, :outer)
   CASES = {
     "native" => Case.new("the main thread T1, fiber T1.F0", /\Aoverflow_deeper\z/, nil, %w[Weave.overflow Weave.yield <main>]),
@@ -45,7 +45,8 @@ class Folded
     text.include?(words) ? [] : ["not told: #{words}: #{@cause['text']}"]
   end
 
-  # Each recursion, innermost first: what repeats is counted, but for a few rows at its ends.
+  # Each recursion, innermost first: what repeats is counted, except a few rows
+  # at its ends.
   def folds(shown)
     told = [@case.function && count("native", "function"), @case.label && count("frames", "label")].compact
     seen = shown.grep(REPEATED).map { |line| line =~ REPEATED && [($1 || 1).to_i, $2.delete(",").to_i] }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-# Holds the woven stacks of a report against what the extension logged.
+# Compares the woven stacks of a report with what the extension logged.
 class Order
   OURS = /\Aweave_/
   UNLOGGED = %w[overflow_deeper overflow_mutual overflow_other overflow_smallest].freeze # until the stack is full
@@ -44,7 +44,7 @@ class Order
 
   private
 
-  # Every frame stands in it once, in order, and there is no gap.
+  # Every frame is in it once, in order, and there is no gap.
   def whole(fiber)
     return unless fiber["native"]
     started(fiber)
@@ -59,7 +59,8 @@ class Order
     @differences << "#{fiber['id']}: #{fiber['native_problem']}" if fiber["native_problem"]
   end
 
-  # What started a stack stands outside all that runs in it, libruby's own part of that too.
+  # What started a stack is outside of all that runs in it, including libruby's
+  # own part of that.
   def started(fiber)
     outermost = fiber["stack"].rindex { |step| entered?(fiber, step) } or return
     inside, outside = fiber["stack"].partition.with_index { |_, at| at <= outermost }.map do |steps|
@@ -70,8 +71,8 @@ class Order
     return if outside.first && outside.first["function_start"] == @report.dig("interpreter", "function")
     @differences << "#{fiber['id']}: the outermost block or method stands in #{outside.first.inspect}"
   end
-
-  # VM_FRAME_FLAG_FINISH, of what Ruby code is run for.
+  # Whether the frame has VM_FRAME_FLAG_FINISH: C entered the interpreter for it.
+  # Whether VM_FRAME_FLAG_FINISH is right, and why Ruby code was run.
   def entered?(fiber, step)
     frame = step["frame"] && fiber["frames"][step["frame"]]
     frame && frame["kind"] == "ruby" && frame["flags"].hex & 0x20 != 0

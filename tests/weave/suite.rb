@@ -4,7 +4,8 @@ require_relative "order"
 require_relative "gdb"
 require_relative "folded"
 
-# Programs of this folder on Rubies, and the stacks that rcore wove of each core.
+# Runs the programs of this folder on Rubies, and checks the stacks that rcore
+# wove for each core.
 class WeaveSuite < Suite
   # Nothing to rehearse: labels are compared as this Ruby prints them.
   module Unrehearsed

@@ -26,9 +26,8 @@ void *__wrap_dlopen(const char *file, int mode)
 	const char *servers = getenv("DEBUGINFOD_URLS");
 	if (servers && *servers)
 		fputs("rcore: this static build cannot load libdebuginfod, so it asks no "
-		      "server of "
-		      "DEBUGINFOD_URLS; install the debug packages, name a folder with "
-		      "--lib-search-path, or use a build that is not static\n",
+		      "server of DEBUGINFOD_URLS; install the debug packages, name a folder "
+		      "with --lib-search-path, or use a build that is not static\n",
 		      stderr);
 	return NULL;
 }

@@ -116,6 +116,10 @@ struct rcore_symbol {
 bool rcore_module_symbol(struct rcore_modules *modules, struct rcore_module *module,
 			 const char *name, struct rcore_symbol *ret);
 
+/* Does the same for the symbols that a module exports, those in .dynsym. */
+bool rcore_module_exported(struct rcore_modules *modules, struct rcore_module *module,
+			   const char *name, struct rcore_symbol *ret);
+
 /*
  * Returns the file with the DWARF of the module: its own, a debug file by
  * build-id or .gnu_debuglink, or one from debuginfod if the user has set it up.
@@ -131,9 +135,10 @@ bool rcore_module_dwarf_variable(struct rcore_modules *modules, struct rcore_mod
 				 const char *name, uint64_t *ret);
 
 /*
- * Returns why symbols, lines or variables of some modules are missing that
- * their files may have, or NULL: a line. They are read by a process with
- * limits, because the libraries that read them can be made to crash or hang.
+ * Returns a line that says why symbols, lines or variables are missing that the
+ * files of some modules may have; NULL if nothing is missing. They are read by
+ * a process with limits, because the libraries that read them can be made to
+ * crash or hang.
  */
 const char *rcore_modules_problem(const struct rcore_modules *modules);
 

@@ -31,11 +31,11 @@ static const struct rcore_module_row *find_row(struct rcore_modules *modules, ui
 }
 
 /*
- * Whether a file's bytes may replace those that `fault` denies. For a page of
- * data, only if the core says that it left the page out, because then the page
- * was never written. Pages that were written are lost if a core is truncated,
- * are in no core without anonymous memory, and for a running process are only
- * in its memory.
+ * Whether a file's bytes may replace those that could not be read because of
+ * `fault`. For a page of data, only if the core says that it left the page out,
+ * because then the page was never written. Pages that were written are lost if
+ * a core is truncated, are in no core without anonymous memory, and for a
+ * running process are only in its memory.
  */
 static bool file_may_tell(const struct rcore_modules *modules,
 			  const struct rcore_module_row *row, enum rcore_fault fault)

@@ -94,6 +94,12 @@ static bool ask(struct rcore_modules *modules, struct rcore_module_entry *entry,
 	return ret->found;
 }
 
+bool rcore_module_exported(struct rcore_modules *modules, struct rcore_module *module,
+			   const char *name, struct rcore_symbol *ret)
+{
+	return find_dynamic(modules, (struct rcore_module_entry *)module, name, ret);
+}
+
 /*
  * Exported names come first: their lookup costs next to nothing, and .symtab
  * has the same addresses for them.

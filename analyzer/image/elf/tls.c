@@ -180,7 +180,7 @@ struct rcore_error *rcore_tls_address(struct rcore_memory *memory, unsigned mach
 bool rcore_tls_static_offset(struct rcore_memory *memory, unsigned machine,
 			     uint64_t thread_pointer, uint64_t module, int64_t *ret)
 {
-	/* Static blocks are at most so far from the thread pointer. */
+	/* Static blocks are at most this far from the thread pointer. */
 	const int64_t most = 1 << 20;
 	const struct rcore_tls_variable start = {.module = module};
 	uint64_t vector = 0, block = 0, to_free = 0;

@@ -47,9 +47,9 @@ struct rcore_error *rcore_tls_address(struct rcore_memory *memory, unsigned mach
 				      const struct rcore_tls_variable *variable, uint64_t *ret);
 
 /*
- * Finds where a module's block is from the thread pointer, if it is in the
- * static block of the thread, as those of modules are that were loaded at the
- * start. Returns false if the thread has a block of its own, which free() will
+ * Finds where a module's block is relative to the thread pointer, if it is in
+ * the static block of the thread, as it is for modules that were loaded at the
+ * start. Returns false if the thread has a separate block, which free() will
  * get (`to_free`, glibc 2.25 on), or has none yet.
  */
 bool rcore_tls_static_offset(struct rcore_memory *memory, unsigned machine,

@@ -7,6 +7,7 @@
 
 #include "base/address_map.h"
 #include "base/grow.h"
+#include "image/symbolize/debug_sections.h"
 
 enum {
 	/*
@@ -92,6 +93,7 @@ struct rcore_units *rcore_units_new(Dwfl_Module *module)
 {
 	Dwarf_Addr bias;
 	struct rcore_units *units = NULL;
+	rcore_debug_sections_hide(module);
 	if (dwfl_module_getdwarf(module, &bias))
 		units = calloc(1, sizeof(*units));
 	if (!units)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "image/symbolize/debug_sections.h"
 #include "image/symbolize/symbolize_name.h"
 
 #include <stdlib.h>
@@ -99,6 +100,9 @@ static char *find(struct rcore_native_module *module, uint64_t address, uint64_t
 	if (!module->has_symbols) {
 		module->has_symbols = true;
 		module->symbols = rcore_symbols_new(module->dwfl);
+		/* Only then is this the helper. */
+		if (module->all->reads_debug_files)
+			rcore_debug_sections_inflate(module->dwfl);
 		module->units = rcore_units_new(module->dwfl);
 	}
 	if (module->units)
@@ -139,7 +143,7 @@ static struct rcore_native_module *find_module(struct rcore_modules *modules, si
 }
 
 /*
- * In a reply, the offset of a string instead of its address, counted from 1.
+ * In a reply, replaces the address of a string by its offset, counted from 1.
  * The strings follow the name.
  */
 static void shift(const char **text, const char *from)

@@ -21,8 +21,8 @@ struct rcore_address_name {
 };
 
 /*
- * Asks the helper for the names at a run-time address. The vdso is no file of
- * anybody's, so its names are found in this process. The strings are valid
+ * Asks the helper for the names at a run-time address. The vdso does not come
+ * from a file, so its names are found in this process. The strings are valid
  * until the helper is called again. Returns false if the helper cannot read the
  * module.
  */

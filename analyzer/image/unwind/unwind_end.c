@@ -147,3 +147,64 @@ void rcore_walk_explain_end(struct rcore_walk *walk)
 				   " cannot be used: %s",
 				   name, walk->last.pc, dwfl_errmsg(-1));
 }
+
+/* Whether sp is inside the known bounds; always if none are known. */
+static bool is_inside(const struct rcore_unwind_context *context, uint64_t sp)
+{
+	return !context->stack_end || (context->stack_start <= sp && sp <= context->stack_end);
+}
+
+static bool leads_back(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
+{
+	if (walk->last.depth && pc == walk->seen_pc && sp == walk->seen_sp)
+		return true;
+	if (walk->last.depth >= 2 * walk->seen_at) {
+		walk->seen_at = walk->last.depth + 1;
+		walk->seen_pc = pc;
+		walk->seen_sp = sp;
+	}
+	return false;
+}
+
+bool rcore_walk_may_go_on(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
+{
+	const struct rcore_unwind_context *context = walk->context;
+	struct rcore_walk_place *last = &walk->last;
+	bool still = last->depth && sp == last->sp && !walk->may_jump;
+	bool inside = is_inside(context, sp);
+	/*
+	 * There is no room for a caller: CRuby starts a fiber with the top of
+	 * its stack empty.
+	 */
+	if (last->depth && !walk->is_exact && context->stack_end && inside &&
+	    sp > context->stack_end - 16)
+		return false;
+	if (leads_back(walk, pc, sp) || (still && (pc == last->pc || last->stood_still)))
+		rcore_walk_problem(
+			walk, "the stack repeats itself at pc 0x%" PRIx64 ", sp 0x%" PRIx64, pc,
+			sp);
+	else if (last->depth && sp < last->sp && !walk->may_jump)
+		rcore_walk_problem(walk,
+				   "the stack goes back from sp 0x%" PRIx64 " to 0x%" PRIx64,
+				   last->sp, sp);
+	else if (last->is_inside && !inside && !walk->may_jump)
+		rcore_walk_problem(walk,
+				   "the stack leaves its bounds 0x%" PRIx64 "-0x%" PRIx64
+				   " for sp 0x%" PRIx64,
+				   context->stack_start, context->stack_end, sp);
+	else if (last->depth >= walk->unwinder->frame_limit)
+		rcore_walk_problem(walk, "more than %zu native frames",
+				   walk->unwinder->frame_limit);
+	else if (!walk->unwinder->frames_left)
+		rcore_walk_problem(walk, "more than %d native frames in all stacks",
+				   RCORE_NATIVE_TOTAL_LIMIT);
+	if (context->problem)
+		return false;
+	last->depth++;
+	last->pc = pc;
+	last->sp = sp;
+	last->is_exact = walk->is_exact;
+	last->stood_still = still;
+	last->is_inside = inside && context->stack_end;
+	return true;
+}

@@ -14,4 +14,10 @@ bool rcore_walk_is_natural(struct rcore_walk *walk, int status);
 /* Sets why the walk ended before the end of the stack. */
 void rcore_walk_explain_end(struct rcore_walk *walk);
 
+/*
+ * Whether the stack may continue with this frame. Sets `problem` if it ends
+ * here, but not naturally.
+ */
+bool rcore_walk_may_go_on(struct rcore_walk *walk, uint64_t pc, uint64_t sp);
+
 #endif

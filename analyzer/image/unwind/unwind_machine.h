@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "image/unwind/prologue.h"
+#include "image/unwind/code/prologue.h"
 
 /*
  * What unwinding needs to know about a machine. Registers have their DWARF
@@ -41,8 +41,8 @@ struct rcore_compiled {
 };
 
 /*
- * Where code that ZJIT made has what it needs (unwind_records.h). Registers
- * have their DWARF numbers.
+ * The registers that code compiled by ZJIT uses (unwind_records.h), by their
+ * DWARF numbers.
  */
 struct rcore_records {
 	/*
@@ -52,11 +52,14 @@ struct rcore_records {
 	unsigned saved[3];
 	uint64_t kept; /* bit n: all code leaves register n as it is */
 	/*
-	 * Is the call that ends at a return address the trampoline's? NULL: no
-	 * such code here.
+	 * Whether the call that ends at a return address is the trampoline's.
+	 * NULL if the machine has no such code.
 	 */
 	bool (*is_entry_call)(const uint8_t *end);
-	/* rcore_unset_record_x86(), or its like; NULL: none. */
+	/*
+	 * rcore_unset_record_x86() or a similar function; NULL if there is
+	 * none.
+	 */
 	bool (*find_unset)(const uint8_t *pc, size_t size, size_t *words);
 };
 
@@ -133,7 +136,7 @@ struct rcore_unwind_machine {
 
 	struct rcore_records records;
 
-	/* Does a function that begins so keep a frame pointer? */
+	/* Whether a function that begins like this keeps a frame pointer. */
 	bool (*has_frame_pointer)(const uint8_t *code, size_t size);
 };
 

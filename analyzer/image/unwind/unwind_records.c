@@ -26,9 +26,10 @@ static bool word_at(const struct rcore_walk *walk, uint64_t address, uint64_t *r
 }
 
 /*
- * Does an address lie after a call, in code of no file? `is_entry`: the call of
- * the trampoline. While a JIT writes code, that of a live process cannot be
- * told from its other data and is not at hand: such an address may be both.
+ * Whether an address is after a call, in code of no file. Sets *is_entry if
+ * that is the call of the trampoline. Code that a JIT of a live process is
+ * about to change is not copied, because it cannot be distinguished from data:
+ * an address in it counts as both.
  */
 static bool is_compiled_return(const struct rcore_walk *walk, uint64_t address, bool *is_entry)
 {
@@ -57,8 +58,8 @@ static bool read_record(struct rcore_walk *walk, struct record *record)
 }
 
 /*
- * The code has not saved the caller's frame pointer yet, or has restored it:
- * the instructions around pc tell.
+ * The code has not saved the caller's frame pointer yet, or has restored it, as
+ * the instructions around pc show.
  */
 static bool find_unset(struct rcore_walk *walk, struct record *ret)
 {
@@ -102,7 +103,7 @@ static bool is_trampoline(struct rcore_walk *walk, const struct record *record)
 		(fp == walk->last.sp || (word_at(walk, fp - WORD, &value) && value != fp)));
 }
 
-/* Does the chain of frames lead through the trampoline? */
+/* Whether the chain of frames leads through the trampoline. */
 static bool is_whole_chain(struct rcore_walk *walk, const struct record *record)
 {
 	uint64_t pc = record->pc, fp = record->fp, next;

@@ -19,12 +19,12 @@
  *	rbp               <- rbp of a method
  *	...
  *
- * That the code is ZJIT's is known from this chain: it ends in the trampoline,
- * which calls what it is told to. YJIT's code leaves the caller's frame pointer
- * as it is (unwind_compiled.h).
+ * This chain shows that the code is ZJIT's: it ends in the trampoline, which
+ * calls the address that it is passed. YJIT's code leaves the caller's frame
+ * pointer as it is (unwind_compiled.h).
  *
- * From walk->at to walk->start, as rcore_walk_resume(). false: it is no such
- * code.
+ * Goes from walk->at to walk->start, like rcore_walk_resume(). Returns false if
+ * it is not such code.
  */
 bool rcore_walk_resume_records(struct rcore_walk *walk);
 

@@ -24,8 +24,8 @@ uint64_t rcore_walk_code_address(struct rcore_unwinder *unwinder, uint64_t addre
 
 /*
  * Reads the code around `pc`: `before` bytes before it, and `after` from it on.
- * If only the page of pc can be read, the rest is zeroes, which are no
- * instruction that anyone looks for.
+ * If only the page of pc can be read, the rest is zeroes, which match none of
+ * the instructions that callers search for.
  */
 enum rcore_fault rcore_walk_read_code(const struct rcore_walk *walk, uint64_t pc, size_t before,
 				      size_t after, uint8_t *code);

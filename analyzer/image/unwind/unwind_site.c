@@ -78,13 +78,17 @@ static void look_up(struct rcore_site *site, Dwarf_Frame *frame)
 	site->covered = true;
 	site->is_outermost = is_undefined(frame, link);
 	if (!dwarf_frame_cfa(frame, &operations, &count) && count == 1 &&
-	    operations->atom == DW_OP_bregx && operations->number < 64) {
+	    operations->atom == DW_OP_bregx && operations->number < 64 &&
+	    (int)operations->number != machine->pc) {
 		site->base_register = (int)operations->number;
 		site->base_offset = operations->number2;
 	}
 	uint64_t offset;
 	site->saves_link = is_saved(frame, link, &offset);
 	site->saves_fp = is_saved(frame, (int)machine->fp, &site->fp_offset);
+	/* Of a signal's frame, libdwfl keeps more than its registers. */
+	if (!site->is_signal && site->base_register >= 0)
+		rcore_row_init(&site->row, frame, machine);
 	free(frame);
 }
 

@@ -5,6 +5,7 @@
 #include "base/address_map.h"
 #include "image/symbolize/symbolize.h"
 #include "image/unwind/cold_part.h"
+#include "image/unwind/unwind_row.h"
 
 /*
  * What is known about one code address. It is found once, because thousands of
@@ -30,6 +31,7 @@ struct rcore_site {
 	 */
 	bool saves_fp;
 	uint64_t fp_offset;
+	struct rcore_row row; /* of its call frame information */
 	uint64_t address, fde_start;
 	struct rcore_native_frame *frames; /* NULL: not looked up yet */
 	size_t frame_count;

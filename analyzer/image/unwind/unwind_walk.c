@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/unwind/unwind_walk.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/grow.h"
@@ -36,7 +35,7 @@ bool rcore_walk_registers(Dwfl_Thread *thread, void *argument)
 	    !dwfl_thread_state_registers(thread, walk->unwinder->machine->pc, 1, &start->pc))
 		return false;
 	/* libdwfl does not change the pc of the first frame. */
-	dwfl_thread_state_register_pc(thread, walk->is_exact ? start->pc : start->pc - 1);
+	dwfl_thread_state_register_pc(thread, walk->last.is_exact ? start->pc : start->pc - 1);
 	return true;
 }
 
@@ -44,71 +43,6 @@ static int end(struct rcore_walk *walk)
 {
 	walk->ended = true;
 	return DWARF_CB_ABORT;
-}
-
-/* Whether sp is inside the known bounds; always if none are known. */
-static bool is_inside(const struct rcore_unwind_context *context, uint64_t sp)
-{
-	return !context->stack_end || (context->stack_start <= sp && sp <= context->stack_end);
-}
-
-static bool leads_back(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
-{
-	if (walk->last.depth && pc == walk->seen_pc && sp == walk->seen_sp)
-		return true;
-	if (walk->last.depth >= 2 * walk->seen_at) {
-		walk->seen_at = walk->last.depth + 1;
-		walk->seen_pc = pc;
-		walk->seen_sp = sp;
-	}
-	return false;
-}
-
-/*
- * Whether the stack may continue with this frame. Sets `problem` if it ends
- * here, but not naturally.
- */
-static bool may_go_on(struct rcore_walk *walk, uint64_t pc, uint64_t sp)
-{
-	const struct rcore_unwind_context *context = walk->context;
-	struct rcore_walk_place *last = &walk->last;
-	bool still = last->depth && sp == last->sp && !walk->may_jump;
-	bool inside = is_inside(context, sp);
-	/*
-	 * There is no room for a caller: CRuby starts a fiber with the top of
-	 * its stack empty.
-	 */
-	if (last->depth && !walk->is_exact && context->stack_end && inside &&
-	    sp > context->stack_end - 16)
-		return false;
-	if (leads_back(walk, pc, sp) || (still && (pc == last->pc || last->stood_still)))
-		rcore_walk_problem(
-			walk, "the stack repeats itself at pc 0x%" PRIx64 ", sp 0x%" PRIx64, pc,
-			sp);
-	else if (last->depth && sp < last->sp && !walk->may_jump)
-		rcore_walk_problem(walk,
-				   "the stack goes back from sp 0x%" PRIx64 " to 0x%" PRIx64,
-				   last->sp, sp);
-	else if (last->is_inside && !inside && !walk->may_jump)
-		rcore_walk_problem(walk,
-				   "the stack leaves its bounds 0x%" PRIx64 "-0x%" PRIx64
-				   " for sp 0x%" PRIx64,
-				   context->stack_start, context->stack_end, sp);
-	else if (last->depth >= walk->unwinder->frame_limit)
-		rcore_walk_problem(walk, "more than %zu native frames",
-				   walk->unwinder->frame_limit);
-	else if (!walk->unwinder->frames_left)
-		rcore_walk_problem(walk, "more than %d native frames in all stacks",
-				   RCORE_NATIVE_TOTAL_LIMIT);
-	if (context->problem)
-		return false;
-	last->depth++;
-	last->pc = pc;
-	last->sp = sp;
-	last->is_exact = walk->is_exact;
-	last->stood_still = still;
-	last->is_inside = inside && context->stack_end;
-	return true;
 }
 
 static bool symbolize(struct rcore_sites *sites, struct rcore_site *site)
@@ -164,68 +98,57 @@ static bool add_frame(struct rcore_walk *walk, struct rcore_site *site, uint64_t
 }
 
 /* A function that does not save the register does not change it. */
-static void remember(struct rcore_walk *walk, Dwfl_Frame *frame)
+static void remember(struct rcore_walk *walk, const struct rcore_unwind_registers *registers)
 {
 	int number = walk->unwinder->machine->forgotten;
-	Dwarf_Word value;
 	if (number < 0)
 		return;
-	if (!dwfl_frame_reg(frame, (unsigned)number, &value)) {
-		walk->forgotten = value;
+	if (rcore_register_known(registers, (unsigned)number)) {
+		walk->forgotten = registers->value[number];
 		walk->is_forgotten_known = true;
 	} else if (walk->at_start) {
 		walk->is_forgotten_known = false;
 	}
 }
 
-static void capture(struct rcore_walk *walk, Dwfl_Frame *frame)
+static void capture(struct rcore_walk *walk, const struct rcore_unwind_registers *registers)
 {
 	int forgotten = walk->unwinder->machine->forgotten;
-	walk->at = (struct rcore_unwind_registers){.pc = walk->last.pc};
-	for (unsigned i = 0; i < walk->unwinder->machine->register_count; i++) {
-		Dwarf_Word value;
-		if (!dwfl_frame_reg(frame, i, &value))
-			rcore_register_set(&walk->at, i, value);
-	}
+	walk->at = *registers;
+	walk->at.pc = walk->last.pc;
 	if (forgotten >= 0 && walk->is_forgotten_known)
 		rcore_register_set(&walk->at, (unsigned)forgotten, walk->forgotten);
 	walk->is_captured = true;
 }
 
 /*
- * Whether libdw cannot compute this frame's address because it lacks a register
- * that is known here. The walk then starts again with this frame.
+ * Whether this frame's address cannot be computed because libdw lacks a
+ * register that is known here. The walk then starts again with this frame.
  */
 static bool must_start_over(struct rcore_walk *walk, const struct rcore_site *site,
-			    Dwfl_Frame *frame, uint64_t pc)
+			    const struct rcore_unwind_registers *registers)
 {
-	Dwarf_Word value;
 	if (!site->covered || site->base_register < 0 || !walk->is_forgotten_known ||
 	    site->base_register != walk->unwinder->machine->forgotten ||
-	    !dwfl_frame_reg(frame, (unsigned)site->base_register, &value))
+	    rcore_register_known(registers, (unsigned)site->base_register))
 		return false;
-	capture(walk, frame);
+	capture(walk, registers);
 	walk->start = walk->at;
-	walk->start.pc = pc;
+	walk->start.pc = registers->pc;
 	walk->starts_over = true;
 	return true;
 }
 
-static int on_frame(Dwfl_Frame *frame, void *argument)
+static int on_registers(struct rcore_walk *walk, const struct rcore_unwind_registers *registers)
 {
-	struct rcore_walk *walk = argument;
 	struct rcore_unwinder *unwinder = walk->unwinder;
 	struct rcore_landing landing;
-	Dwarf_Addr pc;
-	Dwarf_Word sp, base;
-	if (!dwfl_frame_pc(frame, &pc, NULL) ||
-	    dwfl_frame_reg(frame, unwinder->machine->sp, &sp)) {
+	uint64_t pc = registers->pc, sp = registers->value[unwinder->machine->sp];
+	if (!rcore_register_known(registers, unwinder->machine->sp)) {
 		rcore_walk_problem(walk, "the stack pointer of a frame is unknown");
 		return end(walk);
 	}
-	remember(walk, frame);
-	if (walk->at_start)
-		pc = walk->start.pc;
+	remember(walk, registers);
 	walk->at_start = false;
 	if (walk->on_probation && walk->last.depth > walk->probation_last.depth) {
 		if (!rcore_walk_is_return(walk, pc))
@@ -233,9 +156,9 @@ static int on_frame(Dwfl_Frame *frame, void *argument)
 		walk->on_probation = false;
 	}
 	struct rcore_site *site = rcore_site_at(unwinder->sites, walk->is_exact ? pc : pc - 1);
-	if (site && must_start_over(walk, site, frame, pc))
+	if (site && must_start_over(walk, site, registers))
 		return DWARF_CB_ABORT;
-	if (!may_go_on(walk, pc, sp))
+	if (!rcore_walk_may_go_on(walk, pc, sp))
 		return end(walk);
 	if (!site || !add_frame(walk, site, pc, sp)) {
 		unwinder->no_memory = true;
@@ -248,24 +171,76 @@ static int on_frame(Dwfl_Frame *frame, void *argument)
 	walk->last.cfa = 0;
 	walk->read_failed = walk->read_zero = walk->is_captured = false;
 	if (has_left) {
-		capture(walk, frame);
+		capture(walk, registers);
 		walk->is_stopped = true;
 		return DWARF_CB_ABORT;
 	}
 	if (site->covered && site->base_register < 0) {
 		/* An expression may need registers that are not known. */
-		capture(walk, frame);
+		capture(walk, registers);
 		return DWARF_CB_OK;
 	}
-	if (site->covered && !dwfl_frame_reg(frame, (unsigned)site->base_register, &base)) {
-		walk->last.cfa = base + site->base_offset;
+	if (site->covered && rcore_register_known(registers, (unsigned)site->base_register)) {
+		walk->last.cfa = registers->value[site->base_register] + site->base_offset;
 		return DWARF_CB_OK;
 	}
 	if (walk->on_probation)
 		return end(walk);
-	capture(walk, frame);
+	capture(walk, registers);
 	walk->is_stopped = true;
 	return DWARF_CB_ABORT;
+}
+
+static int on_frame(Dwfl_Frame *frame, void *argument)
+{
+	struct rcore_walk *walk = argument;
+	struct rcore_unwind_registers registers = {0};
+	if (walk->is_handed_over) {
+		walk->is_handed_over = false;
+		return DWARF_CB_OK;
+	}
+	registers.known = 0;
+	for (unsigned i = 0; i < walk->unwinder->machine->register_count; i++) {
+		Dwarf_Word value;
+		if (!dwfl_frame_reg(frame, i, &value))
+			rcore_register_set(&registers, i, value);
+	}
+	if (!dwfl_frame_pc(frame, &registers.pc, NULL))
+		registers.known = 0;
+	return on_registers(walk, &registers);
+}
+
+static bool read_word(void *walk, uint64_t address, uint64_t *ret)
+{
+	return rcore_walk_read(((struct rcore_walk *)walk)->unwinder, address, ret);
+}
+
+static enum rcore_row_result apply_row(struct rcore_walk *walk,
+				       struct rcore_unwind_registers *registers)
+{
+	const struct rcore_row *row = &walk->last.site->row;
+	if (!row->is_plain || !walk->last.cfa)
+		return RCORE_ROW_UNREADABLE;
+	return rcore_row_apply(row, walk->unwinder->machine, walk->last.cfa, read_word, walk,
+			       registers);
+}
+
+/* Returns what dwfl_thread_getframes() returns. */
+static int walk_frames(struct rcore_walk *walk, Dwfl_Thread *thread)
+{
+	struct rcore_unwind_registers registers = walk->start;
+	enum rcore_row_result result;
+	do {
+		int status = on_registers(walk, &registers);
+		if (status != DWARF_CB_OK)
+			return status;
+		result = apply_row(walk, &registers);
+	} while (result == RCORE_ROW_APPLIED);
+	if (result == RCORE_ROW_ENDS)
+		return 0;
+	walk->start = registers;
+	walk->is_handed_over = true;
+	return dwfl_thread_getframes(thread, on_frame, walk);
 }
 
 /* Whether another method must find the next frame. */
@@ -280,14 +255,14 @@ static bool walk_stretch(struct rcore_walk *walk, Dwfl_Thread *thread)
 {
 	walk->at_start = true;
 	walk->is_stopped = walk->is_captured = walk->ended = walk->read_failed = false;
-	int status = dwfl_thread_getframes(thread, on_frame, walk);
+	int status = walk_frames(walk, thread);
 	if (walk->unwinder->no_memory)
 		return false;
 	if (walk->starts_over) {
 		walk->starts_over = false;
 		return true;
 	}
-	if (walk->at_start) {
+	if (walk->is_handed_over) {
 		rcore_walk_problem(walk, "libdwfl cannot start: %s", dwfl_errmsg(-1));
 		return false;
 	}

@@ -39,9 +39,10 @@ struct rcore_walk_place {
 };
 
 /*
- * The walk over one stack, outwards. libdwfl walks stretches of it. Each begins
- * with known registers, or with those that another method found where libdwfl
- * had to stop.
+ * The walk over one stack, outwards, in stretches. Each begins with known
+ * registers, or with those that another method found where libdwfl had to stop.
+ * In each, plain rows of call frame information are applied (unwind_row.h);
+ * from the first frame with another row on, libdwfl walks.
  */
 struct rcore_walk {
 	struct rcore_unwinder *unwinder;
@@ -55,6 +56,11 @@ struct rcore_walk {
 	/* Of the current stretch. */
 	struct rcore_unwind_registers start;
 	bool at_start;
+	/*
+	 * libdwfl continues from the last frame, which is then the first one
+	 * that it reports.
+	 */
+	bool is_handed_over;
 
 	/* Of the next frame. */
 	enum rcore_trust trust;

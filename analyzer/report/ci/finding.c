@@ -6,7 +6,7 @@
 
 #include "base/signal_name.h"
 #include "base/text.h"
-#include "report/text/cause_lines.h"
+#include "report/text/process/cause_lines.h"
 #include "report/text/text_triage.h"
 #include "triage/crash_stack.h"
 #include "triage/origin.h"

@@ -6,28 +6,57 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
+#include "base/text.h"
 #include "report/heap.h"
 #include "report/text/style.h"
 
-/* dump_append_string_value(); other bytes are as they are. */
-static void write_text(const char *text, size_t length, FILE *out)
+static void write_character(unsigned char c, FILE *out)
 {
 	static const char short_escapes[] = {
 		['\b'] = 'b', ['\t'] = 't', ['\f'] = 'f',  ['\n'] = 'n',
 		['\r'] = 'r', ['"'] = '"',  ['\\'] = '\\',
 	};
+	if (c < sizeof(short_escapes) && short_escapes[c]) {
+		putc_unlocked('\\', out);
+		putc_unlocked(short_escapes[c], out);
+	} else if (c < 0x20 || c == 0x7f) {
+		fprintf(out, "\\u%04x", c);
+	} else {
+		putc_unlocked(c, out);
+	}
+}
+
+/* dump_append_string_value(); other bytes are as they are. */
+static void write_text(const char *text, size_t length, FILE *out)
+{
 	putc_unlocked('"', out);
-	for (size_t i = 0; i < length; i++) {
-		unsigned char c = (unsigned char)text[i];
-		if (c < sizeof(short_escapes) && short_escapes[c]) {
-			putc_unlocked('\\', out);
-			putc_unlocked(short_escapes[c], out);
-		} else if (c < 0x20 || c == 0x7f) {
-			fprintf(out, "\\u%04x", c);
-		} else {
-			putc_unlocked(c, out);
-		}
+	for (size_t i = 0; i < length; i++)
+		write_character((unsigned char)text[i], out);
+	putc_unlocked('"', out);
+}
+
+/*
+ * A damaged name may be any bytes: U+FFFD stands for each that is not UTF-8. No
+ * name has a NUL.
+ */
+static void write_name(const char *name, FILE *out)
+{
+	if (rcore_utf8_valid(name)) {
+		write_text(name, strlen(name), out);
+		return;
+	}
+	putc_unlocked('"', out);
+	for (uint32_t code; *name;) {
+		size_t length = rcore_utf8_decode(name, &code);
+		if (!length)
+			fputs_unlocked("\\ufffd", out);
+		else if (length > 1)
+			fwrite_unlocked(name, 1, length, out);
+		else
+			write_character((unsigned char)*name, out);
+		name += length ? length : 1;
 	}
 	putc_unlocked('"', out);
 }
@@ -75,9 +104,11 @@ static void write_attribute(const struct rcore_attribute *attribute, FILE *out)
 		fputs_unlocked("true", out);
 		break;
 	case RCORE_ATTRIBUTE_WORD:
-	case RCORE_ATTRIBUTE_NAME:
 	case RCORE_ATTRIBUTE_TEXT:
 		write_text(attribute->text, attribute->length, out);
+		break;
+	case RCORE_ATTRIBUTE_NAME:
+		write_name(attribute->text, out);
 		break;
 	case RCORE_ATTRIBUTE_FLOAT:
 		write_float(attribute->real, out);

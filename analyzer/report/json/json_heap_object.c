@@ -90,6 +90,13 @@ struct rcore_error *rcore_report_refs_json(const struct rcore_heap_refs *refs, F
 		rcore_json_put(&json, NULL, root);
 	}
 	rcore_json_close(&json, ']');
+	if (refs->variable_count) {
+		rcore_json_open(&json, "variables", '[');
+		for (size_t i = 0; i < refs->variable_count; i++)
+			rcore_json_put(&json, NULL,
+				       rcore_json_string(&json, refs->variables[i]));
+		rcore_json_close(&json, ']');
+	}
 	rcore_json_open(&json, "referrers", '[');
 	for (size_t i = 0; i < refs->referrer_count; i++)
 		rcore_json_put(&json, NULL, link_object(&json, &refs->referrers[i]));

@@ -2,7 +2,7 @@
 #ifndef RCORE_REPORT_JSON_HEAP_ROUTE_H
 #define RCORE_REPORT_JSON_HEAP_ROUTE_H
 
-#include "model/heap_object.h"
+#include "model/heap/heap_object.h"
 #include "report/json/json_writer.h"
 
 /* Parts that several reports of heaps have. */

@@ -12,7 +12,8 @@ void rcore_json_add_value(struct rcore_json *json, struct json_object *object,
 	rcore_json_add_text(json, object, "problem", value->problem);
 }
 
-struct json_object *rcore_json_value(struct rcore_json *json, const struct rcore_value *value)
+/* Returns an object with what rcore_json_add_value() writes. */
+static struct json_object *json_value(struct rcore_json *json, const struct rcore_value *value)
 {
 	struct json_object *object = rcore_json_object(json);
 	rcore_json_add_value(json, object, value);
@@ -82,8 +83,7 @@ void rcore_json_add_frame_values(struct rcore_json *json, struct json_object *ob
 	if (!values)
 		return;
 	if (values->has_self)
-		rcore_json_add(json, object, "self_value",
-			       rcore_json_value(json, &values->self));
+		rcore_json_add(json, object, "self_value", json_value(json, &values->self));
 	if (values->has_arguments)
 		rcore_json_add(json, object, "arguments", locals_array(json, values, true));
 	if (values->has_locals)

@@ -10,9 +10,6 @@
 void rcore_json_add_value(struct rcore_json *json, struct json_object *object,
 			  const struct rcore_value *value);
 
-/* Returns the same as an object of its own. */
-struct json_object *rcore_json_value(struct rcore_json *json, const struct rcore_value *value);
-
 /*
  * Writes the variables of a fiber or thread as an array under `key`, and why
  * the list ends early under `problem_key`; both keys are string constants.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 
 /* The amount that determines the width of a node. */
 static uint64_t width_of(const struct rcore_flame *flame, uint32_t node)
@@ -33,12 +34,6 @@ static uint64_t magnitude(int64_t value)
 	return value < 0 ? -(uint64_t)value : (uint64_t)value;
 }
 
-static int descending(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x < y) - (x > y);
-}
-
 /*
  * Finds the width of the narrowest of the `limit` widest frames, the root
  * included, and how many frames of just this width are among them: those of a
@@ -55,7 +50,7 @@ static struct rcore_error *find_least(struct rcore_flame *flame, size_t limit)
 		return rcore_error_no_memory();
 	for (uint32_t node = 0; node < count; node++)
 		widths[node] = width_of(flame, node);
-	qsort(widths, count, sizeof(*widths), descending);
+	qsort(widths, count, sizeof(*widths), rcore_descending);
 	flame->least = widths[limit - 1];
 	flame->equal = 0;
 	for (size_t i = 1; i < limit; i++)

@@ -6,12 +6,12 @@
 
 #define ROW(ending, writer, needs, help)  {ending, writer, RCORE_NEEDS_##needs},
 #define LIST(ending, writer, needs, help) " " ending
-#define HELP(ending, writer, needs, help) "; " ending " " help
+#define HELP(ending, writer, needs, help) " " ending " (" help ")"
 
 const struct rcore_profile_format rcore_profile_formats[] = {RCORE_PROFILE_FORMATS(ROW){0}};
 
 const char rcore_profile_format_help[] =
-	"Write to FILE, whose ending says the format" RCORE_PROFILE_FORMATS(HELP);
+	"Write to FILE in the format of its suffix:" RCORE_PROFILE_FORMATS(HELP);
 
 static bool ends_with(const char *text, const char *ending)
 {

@@ -55,7 +55,7 @@ enum {
 	FORMAT(".callgrind", rcore_profile_callgrind, LINES, "KCachegrind")         \
 	FORMAT(".folded", rcore_profile_folded, NOTHING, "one line per stack")      \
 	FORMAT(".txt", rcore_profile_text_report, NOTHING, "a table of methods")    \
-	FORMAT(".json", rcore_profile_json, ALL, "all of it, see docs/profile.md")
+	FORMAT(".json", rcore_profile_json, ALL, "all of it: docs/profile.md")
 
 struct rcore_profile_format {
 	const char *ending;

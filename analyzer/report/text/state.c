@@ -7,8 +7,8 @@
 #include "report/report.h"
 #include "report/text/style.h"
 #include "report/text/text.h"
-#include "report/text/text_context.h"
-#include "report/text/text_works.h"
+#include "report/text/process/text_context.h"
+#include "report/text/process/text_works.h"
 #include "report/names.h"
 
 static bool is_shown(const struct rcore_snapshot *snapshot, const struct rcore_pick *pick,

@@ -5,8 +5,8 @@
 
 #include "base/grow.h"
 #include "report/redaction.h"
-#include "report/text/text_exceptions.h"
-#include "report/text/text_stack.h"
+#include "report/text/process/text_exceptions.h"
+#include "report/text/process/text_stack.h"
 #include "report/names.h"
 
 static struct rcore_error *count_visible(struct rcore_text *text)

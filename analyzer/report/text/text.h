@@ -3,8 +3,9 @@
 #define RCORE_REPORT_TEXT_H
 
 /*
- * report/text/ writes the report for people, in one file per part: header,
- * threads, fibers, stacks, waits. It includes report/ and model/. Start here.
+ * report/text/ writes what people read. process/ has the parts of the report of
+ * a process, heap/ those of `rcore heap`. It includes report/ and model/. Start
+ * here.
  */
 
 #include "report/pick.h"
@@ -87,12 +88,6 @@ bool rcore_text_is_merged(const struct rcore_text *text, const struct rcore_thre
  * stack.
  */
 void rcore_text_thread_group(struct rcore_text *text, size_t group);
-
-/*
- * Writes "8 threads with the same stack" or "8 threads idle in Pool#run" for
- * the visible ones.
- */
-void rcore_text_thread_group_title(const struct rcore_text *text, size_t group, FILE *out);
 
 /*
  * Writes those fibers of a list of indices that are selected, each with its

@@ -2,7 +2,7 @@
 #ifndef RCORE_REPORT_TEXT_LIBRARY_H
 #define RCORE_REPORT_TEXT_LIBRARY_H
 
-#include "report/text/rows.h"
+#include "report/text/process/rows.h"
 #include "report/text/style.h"
 
 /* Writes a RCORE_ROW_LIBRARY: how many frames it has, and of which gems. */

@@ -2,7 +2,7 @@
 #ifndef RCORE_RUBY_CHILDREN_H
 #define RCORE_RUBY_CHILDREN_H
 
-#include "model/heap.h"
+#include "model/heap/heap.h"
 #include "ruby/object/value.h"
 
 /*

@@ -17,16 +17,14 @@
 
 enum {
 	REFERENCE_LIMIT = 4096, /* of RUBY_TYPED_DECL_MARKING */
-	CHUNK_LIMIT = 1 << 20,  /* bytes that a scan reads */
+	STRUCT_LIMIT = 1 << 20,
 	/* RUBY_TYPED_DECL_MARKING of rtypeddata.h; 3.3 on */
 	DECLARES_REFERENCES = 1 << 14,
 	SET_LIMIT = 1 << 26,
+	LOCATION_LIMIT = 1 << 20,
 	MEMBERS = 10,
 	ENV_DATA_INDEX_ENV = 1,
 };
-
-/* The glibc chunk header: its size, and three flags. */
-enum { CHUNK_FLAGS = 7, CHUNK_HEADER = 8, CHUNK_ALIGN = 16 };
 
 /*
  * A type whose references are members of its struct, or `mark`, which gets the
@@ -171,6 +169,68 @@ static void mark_shapes(struct rcore_children *children, uint64_t data)
 	}
 }
 
+/*
+ * backtrace_mark() of vm_backtrace.c. Before the locations, strary and locary
+ * are the only words that can be objects. Up to 3.2, the locations are an array
+ * of its own. From 3.3 on, they end the struct; what follows the last one is
+ * left of others. Those in C code have no iseq, or that of their caller.
+ */
+static void mark_backtrace(struct rcore_children *children, uint64_t data)
+{
+	const struct rcore_layout *layout = children->ruby->layout;
+	const struct rcore_field *locations = &layout->backtrace.locations;
+	const bool is_inside = locations->size != sizeof(uint64_t);
+	const uint64_t head = is_inside ? (uint64_t)locations->offset : layout->backtrace.size;
+	uint64_t count = RCORE_CHILD_READ(children, data, backtrace, count);
+	if (!rcore_has_place(locations) || count > LOCATION_LIMIT) {
+		children->state |= RCORE_HEAP_PARTIAL;
+		return;
+	}
+	uint64_t location = is_inside ? data + head
+				      : RCORE_CHILD_READ(children, data, backtrace, locations);
+	rcore_child_mark_values(children, data, head / sizeof(uint64_t),
+				RCORE_EDGE_CONSERVATIVE);
+	for (uint64_t i = 0; location && i < count; i++, location += layout->location.size) {
+		uint64_t iseq = RCORE_CHILD_READ(children, location, location, iseq);
+		if (rcore_child_is_imemo(children, iseq, layout->traits.imemo_iseq))
+			rcore_child_mark_named(children, iseq, "iseq");
+		RCORE_CHILD_MARK_AT(children, location, location, cme);
+	}
+}
+
+/*
+ * The objects that a struct of enumerator.c begins with. From 3.3 on, these
+ * structs are in their slots, which end with words of an earlier object.
+ */
+static void mark_first(struct rcore_children *children, uint64_t data, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t word;
+		if (rcore_read_u64(children->ruby->memory, data + i * sizeof(word), &word))
+			children->state |= RCORE_HEAP_PARTIAL;
+		else
+			rcore_child_mark_named(children, word, "member");
+	}
+}
+
+/*
+ * proc_entry_mark() of enumerator.c: a step of a lazy enumerator. Its struct
+ * has been a Proc, what that remembers, and functions in each release.
+ */
+static void mark_step(struct rcore_children *children, uint64_t data)
+{
+	mark_first(children, data, 2);
+}
+
+/*
+ * producer_mark() of enumerator.c: Enumerator.produce. Its struct has been the
+ * first element, a Proc and, from 4.0 on, the size.
+ */
+static void mark_producer(struct rcore_children *children, uint64_t data)
+{
+	mark_first(children, data, children->ruby->layout->traits.producer_values);
+}
+
 static const struct type types[] = {
 	{"VM/thread", {0}, rcore_children_of_thread},
 	{"fiber", {0}, rcore_children_of_fiber},
@@ -198,6 +258,12 @@ static const struct type types[] = {
 	{"sized_queue", {FIELD(queue, que)}, NULL},
 	{"Thread::Queue", {FIELD(queue, que)}, NULL},
 	{"Thread::SizedQueue", {FIELD(queue, que)}, NULL},
+	{"proc_entry", {0}, mark_step},
+	{"producer", {0}, mark_producer},
+	{"time",
+	 {FIELD(time, timew), FIELD(time, year), FIELD(time, subsecx), FIELD(time, utc_offset),
+	  FIELD(time, zone)},
+	 NULL},
 	{"T_IMEMO/iseq", {0}, mark_iseq_wrapper},
 	{"set", {0}, mark_set},
 	{"VM/cc_table", {0}, rcore_children_of_call_caches},
@@ -207,33 +273,10 @@ static const struct type types[] = {
 	{"condvar", {0}, nothing},
 	{"encoding", {0}, nothing},
 	{"weakmap", {0}, nothing},
+	{"backtrace", {0}, mark_backtrace},
+	{"ripper", {0}, rcore_children_of_ripper},
+	{"OpenSSL/SSL", {0}, rcore_children_of_ssl},
 };
-
-static void scan(struct rcore_children *children, uint64_t start, uint64_t size)
-{
-	children->state |= RCORE_HEAP_OPAQUE;
-	if (size > CHUNK_LIMIT)
-		size = CHUNK_LIMIT;
-	rcore_child_mark_values(children, start, size / sizeof(uint64_t),
-				RCORE_EDGE_CONSERVATIVE);
-}
-
-/*
- * Scans a malloc chunk of glibc. A struct that begins elsewhere has a word
- * before it that is no plausible size.
- */
-static void scan_chunk(struct rcore_children *children, uint64_t data)
-{
-	uint64_t header;
-	children->state |= RCORE_HEAP_OPAQUE;
-	if (data % CHUNK_ALIGN ||
-	    rcore_read_u64(children->ruby->memory, data - CHUNK_HEADER, &header))
-		return;
-	uint64_t size = header & ~(uint64_t)CHUNK_FLAGS;
-	if (size % CHUNK_ALIGN || size < 2 * CHUNK_ALIGN || size > UINT64_C(1) << 40)
-		return;
-	scan(children, data, size - CHUNK_HEADER);
-}
 
 /* Returns false if the list is in a file that is not here. */
 static bool mark_declared(struct rcore_children *children, uint64_t list, uint64_t data)
@@ -251,7 +294,7 @@ static bool mark_declared(struct rcore_children *children, uint64_t list, uint64
 		if (offset == UINT64_MAX) /* RUBY_REF_END */
 			return true;
 		uint64_t value;
-		if (offset > CHUNK_LIMIT ||
+		if (offset > STRUCT_LIMIT ||
 		    rcore_read_u64(children->ruby->memory, data + offset, &value))
 			children->state |= RCORE_HEAP_PARTIAL;
 		else
@@ -295,9 +338,10 @@ static void mark_typed(struct rcore_children *children, const struct rcore_data 
 					: mark_known(children, data))
 		return;
 	if (data->is_embedded)
-		scan(children, data->data, children->object + children->size - data->data);
+		rcore_child_scan(children, data->data,
+				 children->object + children->size - data->data);
 	else
-		scan_chunk(children, data->data);
+		rcore_child_scan_chunk(children, data->data);
 }
 
 void rcore_children_of_data(struct rcore_children *children)
@@ -315,5 +359,5 @@ void rcore_children_of_data(struct rcore_children *children)
 	if (data.is_typed)
 		mark_typed(children, &data);
 	else if (RCORE_CHILD_FIELD(children, rdata, dmark))
-		scan_chunk(children, data.data);
+		rcore_child_scan_chunk(children, data.data);
 }

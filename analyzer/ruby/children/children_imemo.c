@@ -168,7 +168,7 @@ static void mark_hooks(struct rcore_children *children, uint64_t list)
 		children->state |= RCORE_HEAP_PARTIAL;
 }
 
-void rcore_children_of_method_entry(struct rcore_children *children)
+static void children_of_method_entry(struct rcore_children *children)
 {
 	uint64_t def = RCORE_CHILD_FIELD(children, cme, def);
 	RCORE_CHILD_MARK(children, cme, owner);
@@ -225,7 +225,7 @@ void rcore_children_of_imemo(struct rcore_children *children)
 	else if (type == traits->imemo_memo)
 		mark_memo(children);
 	else if (type == traits->imemo_ment)
-		rcore_children_of_method_entry(children);
+		children_of_method_entry(children);
 	else if (type == traits->imemo_iseq)
 		rcore_children_of_iseq(children);
 	else if (type == traits->imemo_tmpbuf)

@@ -11,7 +11,7 @@
 
 #include "base/count.h"
 #include "ruby/iseq/iseq.h"
-#include "ruby/object/heap.h"
+#include "ruby/heap/heap.h"
 
 enum {
 	CODE_LIMIT = 1 << 24, /* words */

@@ -78,13 +78,19 @@ void rcore_children_of_rational(struct rcore_children *children);
 void rcore_children_of_complex(struct rcore_children *children);
 void rcore_children_of_imemo(struct rcore_children *children);
 void rcore_children_of_iseq(struct rcore_children *children);
-void rcore_children_of_method_entry(struct rcore_children *children);
 void rcore_children_of_data(struct rcore_children *children);
-/* What an execution context refers to; the struct of a thread, a fiber ... */
-void rcore_child_mark_ec(struct rcore_children *children, uint64_t ec);
 void rcore_children_of_thread(struct rcore_children *children, uint64_t data);
 void rcore_children_of_fiber(struct rcore_children *children, uint64_t data);
 void rcore_children_of_ractor(struct rcore_children *children, uint64_t data);
+/*
+ * Words that may be references, in a range or in the chunk that malloc()
+ * returned: sets OPAQUE.
+ */
+void rcore_child_scan(struct rcore_children *children, uint64_t start, uint64_t size);
+void rcore_child_scan_chunk(struct rcore_children *children, uint64_t chunk);
+/* Structs of extensions. */
+void rcore_children_of_ripper(struct rcore_children *children, uint64_t data);
+void rcore_children_of_ssl(struct rcore_children *children, uint64_t data);
 /* The call caches of a class, up to 3.4, and of a "VM/cc_table". */
 void rcore_children_of_call_caches(struct rcore_children *children, uint64_t table);
 

@@ -41,7 +41,7 @@ static void mark_envs(struct rcore_children *children, uint64_t ep)
 	if (slot_of(children, outer, 0) & ENV_FLAG_ESCAPED)
 		rcore_child_mark_named(children, slot_of(children, outer, ENV_DATA_INDEX_ENV),
 				       "environment");
-	if (!(flags & ENV_FLAG_ESCAPED))
+	if (!(flags & ENV_FLAG_ESCAPED) || !children->ruby->layout->traits.frames_mark_env)
 		return;
 	rcore_child_mark_named(children, slot_of(children, ep, ENV_DATA_INDEX_ENV),
 			       "environment");
@@ -123,7 +123,8 @@ static void mark_vm_stack(struct rcore_children *children, uint64_t stack, uint6
 		mark_words(children, stack, high);
 }
 
-void rcore_child_mark_ec(struct rcore_children *children, uint64_t ec)
+/* What an execution context refers to; the struct of a thread, a fiber ... */
+static void mark_ec(struct rcore_children *children, uint64_t ec)
 {
 	uint64_t stack = RCORE_CHILD_READ(children, ec, ec, vm_stack);
 	uint64_t size = RCORE_CHILD_READ(children, ec, ec, vm_stack_size);
@@ -159,8 +160,7 @@ static void mark_fiber_self(struct rcore_children *children, uint64_t fiber)
 	if (self)
 		rcore_child_mark_named(children, self, "fiber");
 	else
-		rcore_child_mark_ec(
-			children,
+		mark_ec(children,
 			fiber + (uint64_t)children->ruby->layout->fiber.saved_ec.offset);
 }
 
@@ -189,7 +189,7 @@ void rcore_children_of_thread(struct rcore_children *children, uint64_t data)
 	mark_members(children, data, layout->thread.size);
 	mark_fiber_self(children, RCORE_CHILD_READ(children, data, thread, root_fiber));
 	if (ec && layout->traits.threads_mark_ec)
-		rcore_child_mark_ec(children, ec);
+		mark_ec(children, ec);
 }
 
 /*
@@ -221,7 +221,7 @@ void rcore_children_of_fiber(struct rcore_children *children, uint64_t data)
 	mark_fiber_self(children, prev);
 	RCORE_CHILD_MARK_AT(children, data, fiber, self);
 	RCORE_CHILD_MARK_AT(children, data, fiber, value);
-	rcore_child_mark_ec(children, ec);
+	mark_ec(children, ec);
 	if (thread)
 		rcore_child_mark_named(
 			children, RCORE_CHILD_READ(children, thread, thread, self), "thread");

@@ -2,7 +2,7 @@
 #ifndef RCORE_RUBY_CONTENTS_H
 #define RCORE_RUBY_CONTENTS_H
 
-#include "model/heap_content.h"
+#include "model/heap/heap_content.h"
 #include "ruby/ruby.h"
 
 /*

@@ -6,9 +6,10 @@
 
 #include "base/grow.h"
 #include "ruby/children/graph.h"
-#include "ruby/object/heap.h"
+#include "ruby/heap/heap.h"
 #include "ruby/object/id_table.h"
 #include "ruby/symbol/id.h"
+#include "target/core/core.h"
 
 enum { PAGE_LIMIT = 64 << 10 };
 
@@ -203,9 +204,9 @@ static void add_edge(void *context, const struct rcore_child *child)
 							"references");
 			return;
 		}
-		void *target = realloc(heap->target, capacity * sizeof(*heap->target));
+		void *target = rcore_realloc(heap->target, capacity, sizeof(*heap->target));
 		heap->target = target ? target : heap->target;
-		void *label = realloc(heap->label, capacity * sizeof(*heap->label));
+		void *label = rcore_realloc(heap->label, capacity, sizeof(*heap->label));
 		heap->label = label ? label : heap->label;
 		if (!target || !label) {
 			edges->err = rcore_error_no_memory();
@@ -219,8 +220,8 @@ static void add_edge(void *context, const struct rcore_child *child)
 }
 
 /*
- * The class first, as model/heap.h demands: generic instance variables precede
- * it.
+ * The class first, as model/heap/heap.h demands: generic instance variables
+ * precede it.
  */
 static void put_class_first(struct rcore_heap *heap, uint32_t first)
 {
@@ -260,11 +261,15 @@ static struct rcore_error *add_all(struct edges *edges)
 {
 	struct rcore_heap *heap = edges->heap;
 	unsigned char *buffer = malloc(PAGE_LIMIT);
-	heap->first_edge = calloc((size_t)heap->node_count + 1, sizeof(*heap->first_edge));
+	heap->first_edge =
+		rcore_calloc((size_t)heap->node_count + 1, sizeof(*heap->first_edge));
 	if (!buffer || !heap->first_edge)
 		edges->err = rcore_error_no_memory();
-	for (size_t i = 0; i < heap->span_count && !edges->err; i++)
+	for (size_t i = 0; i < heap->span_count && !edges->err; i++) {
 		add_span(edges, &heap->spans[i], buffer);
+		rcore_graph_release(edges->ruby, i);
+	}
+	rcore_core_release_pages(edges->ruby->core);
 	if (!edges->err)
 		heap->first_edge[heap->node_count] = heap->edge_count;
 	free(buffer);

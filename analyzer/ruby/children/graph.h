@@ -2,7 +2,7 @@
 #ifndef RCORE_RUBY_GRAPH_H
 #define RCORE_RUBY_GRAPH_H
 
-#include "model/heap.h"
+#include "model/heap/heap.h"
 #include "ruby/children/children.h"
 
 /*
@@ -20,30 +20,11 @@ struct rcore_error *rcore_graph_slots(struct rcore_ruby *ruby, uint64_t objspace
  */
 struct rcore_error *rcore_graph_edges(struct rcore_ruby *ruby, struct rcore_heap *heap);
 
-/* Counts by class. */
-struct rcore_census_row {
-	/*
-	 * RBasic.klass; of what has none, a small number that differs by the
-	 * type, and by that of an imemo: 1 + type + (imemo << 8).
-	 */
-	uint64_t key;
-	uint8_t type; /* of the first object */
-	uint64_t count, bytes;
-};
-
-struct rcore_census {
-	struct rcore_census_row *items; /* by bytes, the largest first */
-	size_t count, capacity;
-};
-
-/* Returns the key of an object; `copy` has its slot. */
-uint64_t rcore_census_key(struct rcore_ruby *ruby, const void *copy, size_t size);
-
 /*
- * Reads the slots and counts their objects by RBasic.klass. The same errors.
- * Free both.
+ * Call it after each page, with how many there were so far: now and then, it
+ * takes what was read of a core out of this process's memory, which would
+ * otherwise grow by the size of the core.
  */
-struct rcore_error *rcore_graph_census(struct rcore_ruby *ruby, uint64_t objspace,
-				       struct rcore_heap *ret, struct rcore_census *census);
+void rcore_graph_release(struct rcore_ruby *ruby, size_t spans);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/count.h"
 #include "base/grow.h"
 #include "ruby/children/children_private.h"
+#include "ruby/children/graph.h"
 #include "ruby/children/imemo_name.h"
 #include "ruby/children/memsize.h"
 #include "ruby/children/page_bits.h"
@@ -18,9 +19,10 @@
 #include "ruby/object/class.h"
 #include "ruby/object/class_name.h"
 #include "ruby/object/data.h"
+#include "ruby/object/embedded.h"
 #include "ruby/object/encoding.h"
 #include "ruby/object/hash.h"
-#include "ruby/object/heap.h"
+#include "ruby/heap/heap.h"
 #include "ruby/object/shape.h"
 #include "ruby/object/string.h"
 #include "ruby/symbol/id.h"
@@ -44,6 +46,7 @@ struct lines {
 	char *text;               /* TEXT_LIMIT bytes, or NULL until needed */
 	struct rcore_arena arena; /* names of this object */
 	struct rcore_page_bits bits;
+	size_t page_count;
 	struct rcore_error *err;
 };
 
@@ -265,9 +268,7 @@ static void of_object(struct lines *lines, uint64_t flags)
 {
 	const struct rcore_layout *layout = lines->ruby->layout;
 	struct rcore_shape shape;
-	bool embedded = layout->constant.robject_heap == RCORE_NO_CONSTANT
-				? flags & (uint64_t)layout->constant.robject_embed
-				: !(flags & (uint64_t)layout->constant.robject_heap);
+	bool embedded = rcore_has_embedded_fields(layout, flags);
 	add_true(lines, "embedded", embedded);
 	if (!layout->traits.shapes) {
 		add_number(lines, "ivars",
@@ -441,6 +442,7 @@ static bool add_page(void *context, uint64_t heap_page, const struct rcore_heap_
 	for (size_t i = 0; slots && i < page->slots && !lines->err; i++)
 		add_line(lines, page->start + i * page->slot_size, slots + i * page->slot_size,
 			 page->slot_size);
+	rcore_graph_release(lines->ruby, ++lines->page_count);
 	return !lines->err;
 }
 

@@ -2,7 +2,7 @@
 #ifndef RCORE_RUBY_LINE_H
 #define RCORE_RUBY_LINE_H
 
-#include "model/heap_line.h"
+#include "model/heap/heap_line.h"
 #include "ruby/children/children.h"
 
 /*

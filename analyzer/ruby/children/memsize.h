@@ -13,4 +13,12 @@
 bool rcore_memsize(struct rcore_ruby *ruby, uint64_t object, const void *copy, size_t size,
 		   uint64_t *ret);
 
+/*
+ * Does the same with `memory` alone, and so without what several threads must
+ * not share. Also returns false if that does not suffice, as for a class: then
+ * call rcore_memsize().
+ */
+bool rcore_memsize_simple(const struct rcore_layout *layout, struct rcore_memory *memory,
+			  uint64_t object, const void *copy, size_t size, uint64_t *ret);
+
 #endif

@@ -6,7 +6,7 @@ static bool bit_at(const struct rcore_page_bits *bits, const struct rcore_field 
 {
 	size_t byte = (size_t)bitmap->offset + index / 8;
 	return rcore_has_place(bitmap) && byte < bits->size &&
-	       bits->copy[byte] >> index % 8 & 1;
+	       bits->bytes[byte] >> index % 8 & 1;
 }
 
 /* NUM_IN_PAGE(): a larger slot has the bit of its first 40 bytes. */
@@ -20,6 +20,7 @@ void rcore_page_bits_read(struct rcore_page_bits *bits, struct rcore_ruby *ruby,
 			  uint64_t heap_page)
 {
 	bits->layout = ruby->layout;
+	bits->bytes = bits->copy;
 	bits->size = ruby->layout->heap_page.size;
 	if (bits->size > sizeof(bits->copy) ||
 	    rcore_read(ruby->memory, heap_page, bits->copy, bits->size))

@@ -12,8 +12,9 @@ enum { RCORE_PAGE_STRUCT_LIMIT = 16 << 10 };
  */
 struct rcore_page_bits {
 	const struct rcore_layout *layout;
-	size_t size;                                 /* 0: it cannot be read */
-	unsigned char copy[RCORE_PAGE_STRUCT_LIMIT]; /* a heap_page */
+	size_t size;                /* 0: it cannot be read */
+	const unsigned char *bytes; /* a heap_page: `copy`, or mapped */
+	unsigned char copy[RCORE_PAGE_STRUCT_LIMIT];
 };
 
 /* Reads a heap_page. If it cannot be read, no bit is set. */

@@ -12,20 +12,14 @@
 #include "base/grow.h"
 #include "ruby/children/memsize.h"
 #include "ruby/children/page_bits.h"
-#include "ruby/object/heap.h"
-
-/*
- * Gets each used slot and all of its bytes. Returns false if memory is short.
- */
-typedef bool visit_used(void *context, const void *copy, size_t size, uint64_t bytes);
+#include "ruby/heap/heap.h"
+#include "target/core/core.h"
 
 struct slots {
 	struct rcore_ruby *ruby;
 	struct rcore_heap *heap;
 	size_t span_capacity, large_capacity;
 	uint64_t node_capacity;
-	visit_used *visit; /* may be NULL */
-	void *context;
 	struct rcore_page_bits bits;
 	struct rcore_error *err;
 };
@@ -47,6 +41,13 @@ static uint8_t state_of(const struct slots *slots, uint64_t address, uint64_t fl
 	return state;
 }
 
+void rcore_graph_release(struct rcore_ruby *ruby, size_t spans)
+{
+	enum { SPANS = 1024 };
+	if (spans % SPANS == 0)
+		rcore_core_release_pages(ruby->core);
+}
+
 /* Makes room for the slots of one more page. */
 static struct rcore_error *grow(struct slots *slots, uint64_t count)
 {
@@ -60,11 +61,11 @@ static struct rcore_error *grow(struct slots *slots, uint64_t count)
 	uint64_t capacity = slots->node_capacity * 2;
 	if (capacity < wanted)
 		capacity = wanted;
-	void *type = realloc(heap->type, capacity);
+	void *type = rcore_realloc(heap->type, capacity, sizeof(*heap->type));
 	heap->type = type ? type : heap->type;
-	void *state = realloc(heap->state, capacity);
+	void *state = rcore_realloc(heap->state, capacity, sizeof(*heap->state));
 	heap->state = state ? state : heap->state;
-	void *extra = realloc(heap->extra, capacity * sizeof(*heap->extra));
+	void *extra = rcore_realloc(heap->extra, capacity, sizeof(*heap->extra));
 	heap->extra = extra ? extra : heap->extra;
 	if (!type || !state || !extra)
 		return rcore_error_no_memory();
@@ -113,8 +114,6 @@ static struct rcore_error *add_slot(struct slots *slots, uint32_t node, uint64_t
 	known = rcore_memsize(slots->ruby, address, copy, size, &bytes);
 	if (!known)
 		heap->state[node] |= RCORE_HEAP_SIZE_UNKNOWN;
-	if (slots->visit && !slots->visit(slots->context, copy, size, size + bytes))
-		return rcore_error_no_memory();
 	return set_extra(slots, node, bytes);
 }
 
@@ -151,6 +150,7 @@ static bool add_page(void *context, uint64_t heap_page, const struct rcore_heap_
 	}
 	heap->absent_pages += !copy;
 	heap->node_count += (uint32_t)page->slots;
+	rcore_graph_release(slots->ruby, heap->span_count);
 	return !slots->err;
 }
 
@@ -169,8 +169,8 @@ static void read_mode(struct rcore_ruby *ruby, uint64_t objspace, struct rcore_h
 		heap->mode = RCORE_HEAP_COMPACTING;
 }
 
-static struct rcore_error *read_all(struct rcore_ruby *ruby, uint64_t objspace,
-				    struct rcore_heap *ret, visit_used *visit, void *context)
+struct rcore_error *rcore_graph_slots(struct rcore_ruby *ruby, uint64_t objspace,
+				      struct rcore_heap *ret)
 {
 	size_t unreadable = 0;
 	*ret = (struct rcore_heap){0};
@@ -179,8 +179,8 @@ static struct rcore_error *read_all(struct rcore_ruby *ruby, uint64_t objspace,
 		return rcore_error_no_memory();
 	slots->ruby = ruby;
 	slots->heap = ret;
-	slots->visit = visit;
-	slots->context = context;
+	/* From here on, most of the heap is read, some of it again. */
+	rcore_core_read_mapping(ruby->core);
 	read_mode(ruby, objspace, ret);
 	struct rcore_error *err =
 		rcore_heap_walk_pages(ruby, objspace, add_page, slots, &unreadable);
@@ -188,111 +188,6 @@ static struct rcore_error *read_all(struct rcore_ruby *ruby, uint64_t objspace,
 		err = slots->err;
 	ret->absent_pages += unreadable;
 	free(slots);
-	return err;
-}
-
-struct rcore_error *rcore_graph_slots(struct rcore_ruby *ruby, uint64_t objspace,
-				      struct rcore_heap *ret)
-{
-	return read_all(ruby, objspace, ret, NULL, NULL);
-}
-
-/* Counts by class in a hash table with open addressing. */
-struct counter {
-	struct rcore_ruby *ruby;
-	struct {
-		uint64_t key;
-		struct rcore_census_row row;
-	} * places;
-	size_t size, used; /* size: a power of two */
-	size_t last;
-};
-
-uint64_t rcore_census_key(struct rcore_ruby *ruby, const void *copy, size_t size)
-{
-	uint64_t klass = 0, flags;
-	memcpy(&flags, copy, sizeof(flags));
-	if ((flags & RCORE_T_MASK) != RCORE_T_IMEMO)
-		rcore_field_of(copy, size, &ruby->layout->basic.klass, &klass);
-	if (rcore_is_object(ruby, klass))
-		return klass;
-	int imemo = rcore_imemo_type(flags);
-	return 1 + (flags & RCORE_T_MASK) + ((uint64_t)(imemo < 0 ? 0 : imemo) << 8);
-}
-
-static size_t place_of(const struct counter *counter, uint64_t key)
-{
-	size_t at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (counter->size - 1);
-	while (counter->places[at].key && counter->places[at].key != key)
-		at = (at + 1) & (counter->size - 1);
-	return at;
-}
-
-static bool enlarge(struct counter *counter)
-{
-	struct counter old = *counter;
-	counter->size = old.size ? old.size * 2 : 1024;
-	counter->places = calloc(counter->size, sizeof(*counter->places));
-	if (!counter->places) {
-		*counter = old;
-		return false;
-	}
-	for (size_t i = 0; i < old.size; i++)
-		if (old.places[i].key)
-			counter->places[place_of(counter, old.places[i].key)] = old.places[i];
-	free(old.places);
-	counter->last = 0;
-	return true;
-}
-
-static bool count_slot(void *context, const void *copy, size_t size, uint64_t bytes)
-{
-	struct counter *counter = context;
-	uint64_t flags;
-	memcpy(&flags, copy, sizeof(flags));
-	uint64_t key = rcore_census_key(counter->ruby, copy, size);
-	if (counter->used * 2 >= counter->size && !enlarge(counter))
-		return false;
-	size_t at = counter->places[counter->last].key == key ? counter->last
-							      : place_of(counter, key);
-	if (!counter->places[at].key) {
-		counter->places[at].key = key;
-		counter->places[at].row.type = flags & RCORE_T_MASK;
-		counter->used++;
-	}
-	counter->places[at].row.count++;
-	counter->places[at].row.bytes += bytes;
-	counter->last = at;
-	return true;
-}
-
-static int by_bytes(const void *a, const void *b)
-{
-	const struct rcore_census_row *left = a, *right = b;
-	if (left->bytes != right->bytes)
-		return left->bytes < right->bytes ? 1 : -1;
-	return left->key < right->key ? -1 : left->key > right->key;
-}
-
-struct rcore_error *rcore_graph_census(struct rcore_ruby *ruby, uint64_t objspace,
-				       struct rcore_heap *ret, struct rcore_census *census)
-{
-	struct counter counter = {.ruby = ruby};
-	*census = (struct rcore_census){0};
-	struct rcore_error *err = read_all(ruby, objspace, ret, count_slot, &counter);
-	for (size_t i = 0; i < counter.size && !err; i++) {
-		if (!counter.places[i].key)
-			continue;
-		struct rcore_census_row *row = rcore_push(census);
-		if (!row) {
-			err = rcore_error_no_memory();
-			break;
-		}
-		*row = counter.places[i].row;
-		row->key = counter.places[i].key;
-	}
-	if (census->count)
-		qsort(census->items, census->count, sizeof(*census->items), by_bytes);
-	free(counter.places);
+	rcore_core_release_pages(ruby->core);
 	return err;
 }

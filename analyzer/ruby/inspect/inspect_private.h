@@ -173,10 +173,6 @@ struct rcore_error *rcore_inspect_member(struct rcore_inspect *inspect, uint64_t
 void rcore_inspect_quoted(struct rcore_inspect *inspect, const char *bytes, size_t length,
 			  uint64_t total, unsigned encoding);
 
-/* Whether Symbol#inspect omits the quotes. */
-bool rcore_symbol_is_simple(struct rcore_ruby *ruby, const char *name, size_t length,
-			    unsigned encoding);
-
 /*
  * The parts of an object that is neither a list nor a leaf: texts, which must
  * outlive the printing, and values between them.

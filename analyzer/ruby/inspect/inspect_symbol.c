@@ -81,32 +81,33 @@ static bool is_syntax(const char *name)
 	return !*name;
 }
 
-bool rcore_symbol_is_simple(struct rcore_ruby *ruby, const char *name, size_t length,
-			    unsigned index)
+struct name {
+	const char *bytes;
+	size_t length;
+	unsigned encoding;
+};
+
+/* Whether Symbol#inspect omits the quotes. */
+static bool is_simple(struct rcore_inspect *inspect, const struct name *name)
 {
-	struct rcore_encoding encoding = rcore_encoding(ruby, index);
-	if (strlen(name) != length || !rcore_encoding_is_ascii_compatible(&encoding) ||
-	    !is_syntax(name))
+	struct rcore_ruby *ruby = inspect->ruby;
+	struct rcore_encoding encoding = rcore_encoding(ruby, name->encoding);
+	if (strlen(name->bytes) != name->length ||
+	    !rcore_encoding_is_ascii_compatible(&encoding) || !is_syntax(name->bytes))
 		return false;
 	bool is_result = true;
-	for (size_t i = 0, size; i < length; i += size) {
+	for (size_t i = 0, size; i < name->length; i += size) {
 		uint32_t c;
-		size = rcore_character(encoding.charset, (const unsigned char *)name + i,
-				       length - i, &c);
+		size = rcore_character(encoding.charset, (const unsigned char *)name->bytes + i,
+				       name->length - i, &c);
 		if (size && c >= 0x80)
-			is_result = is_result && rcore_default_encoding(ruby) == index;
+			is_result = is_result && rcore_default_encoding(ruby) == name->encoding;
 		if (!size || !is_result ||
 		    (encoding.charset == RCORE_CHARSET_UTF_8 && !rcore_is_printable(ruby, c)))
 			return false;
 	}
 	return true;
 }
-
-struct name {
-	const char *bytes;
-	size_t length;
-	unsigned encoding;
-};
 
 /* `is_of_code`: it names a member and is not a value. */
 static struct rcore_error *read_name(struct rcore_inspect *inspect, uint64_t string,
@@ -130,11 +131,6 @@ static void write_name(struct rcore_inspect *inspect, const struct name *name, b
 				     name->encoding);
 	else
 		rcore_inspect_write(inspect, name->bytes, name->length);
-}
-
-static bool is_simple(struct rcore_inspect *inspect, const struct name *name)
-{
-	return rcore_symbol_is_simple(inspect->ruby, name->bytes, name->length, name->encoding);
 }
 
 static struct rcore_error *inspect_name(struct rcore_inspect *inspect, uint64_t string)

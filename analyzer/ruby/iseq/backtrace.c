@@ -21,9 +21,13 @@ enum { COUNT_LIMIT = 100000000 };
 struct rcore_error *rcore_backtrace_program(struct rcore_ruby *ruby, const char **ret)
 {
 	*ret = NULL;
-	return rcore_is_object(ruby, ruby->progname)
-		       ? rcore_text(ruby, ruby->progname, ret, NULL)
-		       : NULL;
+	if (!ruby->progname)
+		return NULL;
+	if (!rcore_is_object(ruby, ruby->progname))
+		return rcore_error_create(RCORE_ERROR_CORRUPT,
+					  "vm.progname 0x%" PRIx64 " is not a String",
+					  ruby->progname);
+	return rcore_text(ruby, ruby->progname, ret, NULL);
 }
 
 static struct rcore_error *place(struct rcore_ruby *ruby, uint64_t iseq_address, uint64_t pc,

@@ -35,7 +35,8 @@ struct rcore_error *rcore_backtrace(struct rcore_ruby *ruby, uint64_t value,
 
 /*
  * Finds the path that a backtrace prints for a C function that no Ruby code
- * called: $0, without a line. *ret is NULL if it is unknown.
+ * called: $0, without a line. *ret is NULL if it is not set yet. Errors:
+ * CORRUPT, FAULT, LIMIT, NO_MEMORY.
  */
 struct rcore_error *rcore_backtrace_program(struct rcore_ruby *ruby, const char **ret);
 

@@ -2,9 +2,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "ruby/object/array.h"
+#include "base/hot.h"
 #include "ruby/get.h"
 #include "ruby/iseq/iseq_private.h"
+#include "ruby/object/array.h"
 #include "ruby/object/string.h"
 
 /* Words of the longest possible code: 128 MiB. */
@@ -128,8 +129,8 @@ static struct rcore_error *read_iseq(struct rcore_ruby *ruby, uint64_t address,
 	return read_location(ruby, info);
 }
 
-struct rcore_error *rcore_iseq(struct rcore_ruby *ruby, uint64_t address,
-			       const struct rcore_iseq_info **ret)
+RCORE_HOT struct rcore_error *rcore_iseq(struct rcore_ruby *ruby, uint64_t address,
+					 const struct rcore_iseq_info **ret)
 {
 	struct rcore_iseq *iseq = rcore_cache_get(&ruby->iseqs, address, 0);
 	if (!iseq) {

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/hot.h"
 #include "ruby/get.h"
 #include "ruby/iseq/iseq_private.h"
 
@@ -135,8 +136,9 @@ static struct rcore_error *load(struct rcore_ruby *ruby, struct rcore_iseq *iseq
 	return read_lines(ruby, iseq, entries, (uint32_t)count);
 }
 
-struct rcore_error *rcore_iseq_line(struct rcore_ruby *ruby, const struct rcore_iseq_info *info,
-				    uint64_t pc, int *ret)
+RCORE_HOT struct rcore_error *rcore_iseq_line(struct rcore_ruby *ruby,
+					      const struct rcore_iseq_info *info, uint64_t pc,
+					      int *ret)
 {
 	struct rcore_iseq *iseq = rcore_cache_get(&ruby->iseqs, info->address, 0);
 	uint64_t bytes = pc - info->encoded;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "ruby/object/class.h"
+#include "ruby/object/embedded.h"
 #include "ruby/object/generic_ivar.h"
 #include "ruby/get.h"
 #include "ruby/object/shape.h"
@@ -42,9 +43,7 @@ static struct rcore_error *of_object(struct rcore_ruby *ruby, uint64_t object, u
 				     struct rcore_fields *ret)
 {
 	const struct rcore_layout *layout = ruby->layout;
-	bool embedded = layout->constant.robject_heap == RCORE_NO_CONSTANT
-				? flags & (uint64_t)layout->constant.robject_embed
-				: !(flags & (uint64_t)layout->constant.robject_heap);
+	bool embedded = rcore_has_embedded_fields(layout, flags);
 	uint64_t at = object + (uint64_t)layout->object.ary.offset;
 	struct rcore_error *err = embedded ? NULL : RCORE_GET(ruby, object, object, ivptr, &at);
 	if (err)

@@ -63,7 +63,11 @@ static bool prove_shapes(struct rcore_ruby *ruby, uint64_t list, uint64_t count)
 	return last_index > 0;
 }
 
-bool rcore_shapes_prove(struct rcore_ruby *ruby, uint64_t address)
+/*
+ * Whether rb_shape_tree (4.0), or a pointer to one (3.3, 3.4), is at `address`,
+ * judging by its first shapes. If so, sets ruby->shape_list.
+ */
+static bool prove_tree(struct rcore_ruby *ruby, uint64_t address)
 {
 	const struct rcore_layout *layout = ruby->layout;
 	uint64_t list, root, count;
@@ -89,13 +93,13 @@ static bool test(void *context, uint64_t address, const void *copy, size_t size)
 	const uint64_t *words = copy;
 	if (!rcore_is_object(ruby, words[0]) || size < sizeof(*words))
 		return false;
-	return rcore_shapes_prove(ruby, address);
+	return prove_tree(ruby, address);
 }
 
 static void find(struct rcore_ruby *ruby)
 {
 	struct rcore_statics *statics = &ruby->statics;
-	if (statics->shape_tree && rcore_shapes_prove(ruby, statics->shape_tree))
+	if (statics->shape_tree && prove_tree(ruby, statics->shape_tree))
 		return;
 	if (statics->shape_searches >= SEARCH_LIMIT)
 		return;

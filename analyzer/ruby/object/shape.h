@@ -49,10 +49,4 @@ static inline uint32_t rcore_shape_id(uint64_t flags)
  */
 struct rcore_error *rcore_shape(struct rcore_ruby *ruby, uint32_t id, struct rcore_shape *ret);
 
-/*
- * Whether rb_shape_tree (4.0), or a pointer to one (3.3, 3.4), is at `address`,
- * judging by its first shapes. If so, sets ruby->shape_list.
- */
-bool rcore_shapes_prove(struct rcore_ruby *ruby, uint64_t address);
-
 #endif

@@ -7,12 +7,6 @@
 #include "base/count.h"
 #include "ruby/get.h"
 
-/*
- * Special constants are below, and objects cannot be: nothing is mapped in the
- * first page.
- */
-enum { LOWEST_ADDRESS = 4096 };
-
 /* special_consts.h, the same from 2.6 to 4.0 except Qnil and Qundef */
 enum {
 	QTRUE = 0x14,
@@ -60,11 +54,6 @@ double rcore_flonum(uint64_t value)
 bool rcore_is_nil(const struct rcore_ruby *ruby, uint64_t value)
 {
 	return value == 0 || value == (uint64_t)ruby->layout->constant.qnil;
-}
-
-bool rcore_is_object(const struct rcore_ruby *ruby, uint64_t value)
-{
-	return value >= LOWEST_ADDRESS && value % 8 == 0;
 }
 
 struct rcore_error *rcore_flags(struct rcore_ruby *ruby, uint64_t value, uint64_t *ret)

@@ -84,7 +84,16 @@ bool rcore_is_nil(const struct rcore_ruby *ruby, uint64_t value);
  * Whether it is an address (8-byte aligned, not special), which may be an
  * object's.
  */
-bool rcore_is_object(const struct rcore_ruby *ruby, uint64_t value);
+static inline bool rcore_is_object(const struct rcore_ruby *ruby, uint64_t value)
+{
+	/*
+	 * Special constants are below, and objects cannot be: nothing is mapped
+	 * in the first page.
+	 */
+	enum { LOWEST_ADDRESS = 4096 };
+	(void)ruby;
+	return value >= LOWEST_ADDRESS && value % 8 == 0;
+}
 
 /*
  * Returns the imemo_type in the flags of a T_IMEMO: FL_USER0 to FL_USER3

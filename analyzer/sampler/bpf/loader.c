@@ -20,8 +20,8 @@
 #include "target/process.h"
 
 /*
- * Most records with machine stacks have up to 100 KiB, instead of 10. All parts
- * of one together have room for some 325.
+ * Most records with machine stacks have up to 100 KiB, those without up to 10
+ * KiB. The largest possible record has some 325 KiB.
  */
 enum { NATIVE_RING_BYTES = 32 << 20 };
 

@@ -2,7 +2,9 @@
 #ifndef RCORE_SAMPLER_BPF_MACHINE_STACK_BPF_H
 #define RCORE_SAMPLER_BPF_MACHINE_STACK_BPF_H
 
-/* Included by sample.bpf.c, which defines struct scratch. */
+/* Copies the machine stack of the current thread, and its registers. */
+
+#include "sampler/bpf/shared.bpf.h"
 
 /*
  * Copies a part of the machine stack to the end of the record, which has `at`

@@ -63,7 +63,7 @@ enum {
 	RCORE_BPF_MACHINE_MAX = 64 << 10,
 	/*
 	 * A thread that Ruby started has its VM stack on its machine stack, and
-	 * a few native frames outside of it: at most so many bytes of these.
+	 * a few native frames outside of it: at most this many bytes of these.
 	 */
 	RCORE_BPF_OUTER_MAX = 4 << 10,
 	/* Bytes outside of ec->machine.stack_start, with frames of libc. */

@@ -8,6 +8,8 @@
 
 #include "target/core/core_file.h"
 #include "target/core/core_notes.h"
+#include "target/core/core_pages.h"
+#include "target/core/core_reader.h"
 #include "target/core/journal.h"
 #include "target/core/read_ahead.h"
 #include "target/pack/pack_known.h"
@@ -32,8 +34,18 @@ struct rcore_core {
 static enum rcore_fault read_core(struct rcore_memory *memory, uint64_t address, void *buffer,
 				  size_t size)
 {
-	return rcore_segments_read(&((struct rcore_core *)memory)->segments, address, buffer,
-				   size);
+	struct rcore_core *core = (struct rcore_core *)memory;
+	struct rcore_core_pages *pages = core->file.pages;
+	const struct rcore_piece *piece = NULL;
+	if (rcore_core_pages_suit(pages))
+		piece = rcore_segments_find(&core->segments, address);
+	/* A read that needs several pieces is rare. */
+	if (!piece || !piece->bytes || piece->end - address < size)
+		return rcore_segments_read(&core->segments, address, buffer, size);
+	const uint8_t *bytes = piece->bytes + (address - piece->start);
+	return rcore_core_pages_read(pages, (uint64_t)(bytes - core->file.bytes), buffer, size)
+		       ? RCORE_FAULT_NONE
+		       : RCORE_FAULT_IO;
 }
 
 /* Adds the bytes that the file has for a segment. */
@@ -274,6 +286,36 @@ void rcore_core_release_pages(struct rcore_core *core)
 {
 	if (core)
 		rcore_mapped_file_release_pages(&core->file.map);
+}
+
+void rcore_core_read_mapping(struct rcore_core *core)
+{
+	if (!core)
+		return;
+	rcore_core_pages_free(core->file.pages);
+	core->file.pages = NULL;
+}
+
+static enum rcore_fault read_reader(struct rcore_memory *memory, uint64_t address, void *buffer,
+				    size_t size)
+{
+	return rcore_segments_read(&((struct rcore_core_reader *)memory)->segments, address,
+				   buffer, size);
+}
+
+void rcore_core_reader_init(struct rcore_core_reader *reader, const struct rcore_core *core)
+{
+	reader->memory.read = read_reader;
+	reader->segments = core->segments;
+}
+
+const uint8_t *rcore_core_reader_bytes(struct rcore_core_reader *reader, uint64_t address,
+				       size_t size)
+{
+	const struct rcore_piece *piece = rcore_segments_find(&reader->segments, address);
+	return piece && piece->bytes && size <= piece->end - address
+		       ? piece->bytes + (address - piece->start)
+		       : NULL;
 }
 
 const struct rcore_core_origin *rcore_core_origin(const struct rcore_core *core)

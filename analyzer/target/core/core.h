@@ -14,11 +14,11 @@
 #include "target/process.h"
 
 /*
- * An ELF core file, written by the kernel, gcore or gdb. The file is mapped,
- * not read, so opening it reads only the headers and notes, however large the
- * core is. PT_LOADs may come in any order and overlap (one with saved bytes
- * takes precedence, then the first). There may be more than 65,534 (PN_XNUM),
- * and the file may be truncated anywhere.
+ * An ELF core file, written by the kernel, gcore or gdb. Opening it reads only
+ * the headers and notes, however large the core is. Memory is read when it is
+ * used, by pages (core_pages.h). PT_LOADs may come in any order and overlap
+ * (one with saved bytes takes precedence, then the first). There may be more
+ * than 65,534 (PN_XNUM), and the file may be truncated anywhere.
  */
 struct rcore_core;
 
@@ -57,6 +57,13 @@ void rcore_core_fetch(struct rcore_core *core);
  * the page cache, and no longer count as memory of this process. NULL-safe.
  */
 void rcore_core_release_pages(struct rcore_core *core);
+
+/*
+ * Reads the mapping of the file from now on, instead of single pages of the
+ * file (core_pages.h). Call it before a walk along references through more
+ * pages than those can keep. NULL-safe.
+ */
+void rcore_core_read_mapping(struct rcore_core *core);
 
 /* When and where the core was written, from its file and attributes. */
 struct rcore_core_origin {

@@ -94,7 +94,10 @@ static void place(struct plan *plan)
 
 static struct rcore_error *elf_error(void)
 {
-	int code = elf_errno();
+	/* libelf only says that it cannot write; errno says why. */
+	int code = elf_errno(), errnum = errno;
+	if (errnum == ENOSPC || errnum == EDQUOT || errnum == EIO || errnum == EFBIG)
+		return rcore_error_os(errnum, "cannot write the ELF headers");
 	return rcore_error_create(RCORE_ERROR_OS, "cannot write the ELF headers: %s",
 				  elf_errmsg(code));
 }
@@ -136,6 +139,7 @@ static bool fill_headers(Elf *elf, const struct plan *plan)
 
 static struct rcore_error *write_headers(const struct plan *plan, int to)
 {
+	errno = 0;
 	Elf *elf = elf_begin(to, ELF_C_WRITE, NULL);
 	if (!elf)
 		return elf_error();

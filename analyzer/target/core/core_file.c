@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "target/core/core_pages.h"
 #include "target/core/read_ahead.h"
 #include "target/core/spool.h"
 
@@ -207,13 +208,23 @@ static struct rcore_error *spool(const char *path, int fd, struct rcore_core_fil
 				  path);
 }
 
+/* The file at a path may not be the one that was mapped. */
+static void start_reading(struct rcore_core_file *file, int fd)
+{
+	struct stat status;
+	file->ahead = rcore_read_ahead_start(fd, &file->map);
+	if (!fstat(fd, &status) && status.st_dev == file->map.device &&
+	    status.st_ino == file->map.file && rcore_read_ahead_by_page(fd, &file->map))
+		file->pages = rcore_core_pages_new(fd, file->map.size);
+}
+
 /* A pipe is copied to a file first. */
 static struct rcore_error *map_input(struct rcore_core_file *file)
 {
 	if (!lseek(STDIN_FILENO, 0, SEEK_CUR) &&
 	    !rcore_map_descriptor(STDIN_FILENO, false, &file->map) &&
 	    !rcore_compression_of(file->map.bytes, file->map.size)) {
-		file->ahead = rcore_read_ahead_start(STDIN_FILENO, &file->map);
+		start_reading(file, STDIN_FILENO);
 		return NULL;
 	}
 	return spool("standard input", STDIN_FILENO, file);
@@ -235,7 +246,7 @@ static struct rcore_error *map(const char *path, struct rcore_core_file *file)
 	if (!errnum) {
 		int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 		if (fd >= 0) {
-			file->ahead = rcore_read_ahead_start(fd, &file->map);
+			start_reading(file, fd);
 			close(fd);
 		}
 		return NULL;
@@ -275,6 +286,7 @@ void rcore_core_file_close(struct rcore_core_file *file)
 {
 	elf_end(file->elf);
 	rcore_read_ahead_stop(file->ahead);
+	rcore_core_pages_free(file->pages);
 	rcore_unmap_file(&file->map);
 	*file = (struct rcore_core_file){0};
 }

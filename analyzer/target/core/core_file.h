@@ -11,12 +11,13 @@
 
 /*
  * The bytes of a core file. It is mapped read-only, so that only what is used
- * is read from the disk. It is known to be a 64-bit little-endian ELF core of a
- * supported machine.
+ * is read from the disk, and most of its memory is read by pages instead. It is
+ * known to be a 64-bit little-endian ELF core of a supported machine.
  */
 struct rcore_core_file {
 	struct rcore_mapped_file map;
 	struct rcore_read_ahead *ahead; /* NULL: nothing is read ahead */
+	struct rcore_core_pages *pages; /* NULL: read `map` */
 	const uint8_t *bytes;           /* of `map` */
 	uint64_t size;
 	/* Knows no sections: a core has none that matter. */

@@ -28,7 +28,7 @@ struct rcore_core_store {
 };
 
 struct rcore_stored_core {
-	uint64_t size; /* what came */
+	uint64_t size; /* how much arrived */
 	/* What is not whole: it did not end in time, or there is no space. */
 	bool is_late, is_kept_cut, is_plain_cut;
 };

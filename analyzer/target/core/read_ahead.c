@@ -15,7 +15,7 @@
 enum {
 	/* Bytes of data; the analysis may need only a part of a larger core. */
 	LIMIT = 1 << 30,
-	/* To read a hole of this size costs less than another request. */
+	/* Reading a hole of this size costs less than another request. */
 	HOLE = 32 << 10,
 	/* The kernel may read no more than this for one request. */
 	REQUEST = 128 << 10,
@@ -239,13 +239,32 @@ static struct rcore_read_ahead *start_cold(int fd, off_t offset, bool reads_all,
 	return NULL;
 }
 
-struct rcore_read_ahead *rcore_read_ahead_start(int fd, const struct rcore_mapped_file *map)
+/* Counts the bytes of a file that are not in holes. */
+static bool count_data(int fd, uint64_t *ret)
 {
 	struct stat status;
+	if (fstat(fd, &status))
+		return false;
+	*ret = (uint64_t)status.st_blocks * BLOCK;
+	return true;
+}
+
+bool rcore_read_ahead_by_page(int fd, const struct rcore_mapped_file *map)
+{
+	uint64_t data;
+	if (!count_data(fd, &data))
+		return false;
+	if (data > map->size / 2)
+		return true;
+	return data <= LIMIT && !posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+}
+
+struct rcore_read_ahead *rcore_read_ahead_start(int fd, const struct rcore_mapped_file *map)
+{
+	uint64_t data;
 	off_t offset = lseek(fd, 0, SEEK_CUR);
-	if (offset < 0 || !map->size || fstat(fd, &status))
+	if (offset < 0 || !map->size || !count_data(fd, &data))
 		return NULL;
-	uint64_t data = (uint64_t)status.st_blocks * BLOCK;
 	bool reads_all = data <= LIMIT && data <= map->size / 2;
 	bool is_cold = !is_in_memory(fd, map);
 	lseek(fd, offset, SEEK_SET);

@@ -129,7 +129,7 @@ static struct rcore_error *too_large(const struct spool *spool)
 		spool->name, spool->file.room >> 20, rcore_temporary_folder(), MAX_PERCENT);
 }
 
-/* Returns false as soon as it is sure that the contents are no core. */
+/* Returns false as soon as the contents are certainly not a core. */
 static bool take_head(struct spool *spool, const char *bytes, size_t size)
 {
 	size_t room = sizeof(spool->head);
@@ -146,8 +146,8 @@ static bool take_head(struct spool *spool, const char *bytes, size_t size)
 }
 
 /*
- * What is no core is not copied any further: its first block is enough to say
- * so.
+ * Copies only the first block of a file that is not a core, which is enough to
+ * detect that.
  */
 static struct rcore_error *copy_all(struct archive *archive, struct spool *spool,
 				    bool *ret_cut_off)

@@ -40,7 +40,7 @@ struct rcore_error *rcore_spool(int fd, const char *name, struct rcore_mapped_fi
 struct rcore_spool_file {
 	int fd;
 	uint64_t size;    /* what was added */
-	uint64_t written; /* of it, what is no hole */
+	uint64_t written; /* of it, outside of holes */
 	uint64_t room;    /* how much may be written */
 };
 

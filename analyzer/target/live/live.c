@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/hot.h"
 #include "target/live/live_explain.h"
 #include "target/live/live_private.h"
 
@@ -205,7 +206,8 @@ struct rcore_memory *rcore_live_memory(struct rcore_live *live)
 	return &live->pages.memory;
 }
 
-void rcore_live_read(struct rcore_live *live, struct rcore_live_range *ranges, size_t count)
+RCORE_HOT void rcore_live_read(struct rcore_live *live, struct rcore_live_range *ranges,
+			       size_t count)
 {
 	rcore_live_read_batch(&live->memory, ranges, count);
 }

@@ -75,8 +75,8 @@ bool rcore_live_segment(const struct rcore_live *live, size_t index, struct rcor
 bool rcore_live_is_mapped(const struct rcore_live *live, uint64_t address);
 
 /*
- * Whether it was then of a file, the vdso or a JIT, and not writable: its bytes
- * stay what they are.
+ * Whether it then belonged to a file, the vdso or a JIT, and was not writable:
+ * its bytes do not change.
  */
 bool rcore_live_is_constant(const struct rcore_live *live, uint64_t address);
 

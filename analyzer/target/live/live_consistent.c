@@ -34,9 +34,9 @@ struct batch {
 		struct rcore_live_range *items;
 		size_t count, capacity;
 	} ranges;
-	/* The pages to which the range of the same index belongs, or NULL. */
+	/* The first page of the range of the same index, or NULL. */
 	struct {
-		uint8_t **items;
+		struct rcore_live_page **items;
 		size_t count, capacity;
 	} targets;
 	uint8_t *room; /* ROOM bytes for the ranges, then HEAD_LIMIT bytes */
@@ -44,12 +44,13 @@ struct batch {
 	bool is_short; /* of memory */
 };
 
-static bool add_range(struct batch *batch, uint64_t start, uint64_t size, uint8_t *target)
+static bool add_range(struct batch *batch, uint64_t start, uint64_t size,
+		      struct rcore_live_page *target)
 {
 	if (size > ROOM - batch->used)
 		return false;
 	struct rcore_live_range *range = rcore_push(&batch->ranges);
-	uint8_t **own = range ? rcore_push(&batch->targets) : NULL;
+	struct rcore_live_page **own = range ? rcore_push(&batch->targets) : NULL;
 	batch->is_short = !own;
 	if (batch->is_short)
 		return false;
@@ -82,8 +83,7 @@ static bool add_runs(struct batch *batch, struct group *group)
 				all, &from, group->parked->stacks[i].end, &page))) {
 			bytes += pages * RCORE_LIVE_PAGE;
 			if (bytes > STACKS_LIMIT ||
-			    !add_range(batch, page->address, pages * RCORE_LIVE_PAGE,
-				       page->bytes))
+			    !add_range(batch, page->address, pages * RCORE_LIVE_PAGE, page))
 				return false;
 			group->runs++;
 		}
@@ -156,6 +156,15 @@ static bool is_copied(struct batch *batch, const struct rcore_live_range *head)
 	       !memcmp(known, head->bytes, head->size);
 }
 
+/* Writes the bytes of a range to its pages. */
+static void keep(const struct rcore_live_range *range, struct rcore_live_page *page)
+{
+	for (size_t done = 0; done < range->size; done += RCORE_LIVE_PAGE, page++) {
+		memcpy(page->bytes, range->bytes + done, RCORE_LIVE_PAGE);
+		page->has_digest = false;
+	}
+}
+
 /*
  * Ends a group that is consistent, or whose fiber has run since it was copied
  * ahead. Others may be consistent the next time.
@@ -163,7 +172,7 @@ static bool is_copied(struct batch *batch, const struct rcore_live_range *head)
 static void check_group(struct batch *batch, struct group *group)
 {
 	const struct rcore_live_range *ranges = &batch->ranges.items[group->first];
-	uint8_t *const *targets = &batch->targets.items[group->first];
+	struct rcore_live_page *const *targets = &batch->targets.items[group->first];
 	size_t runs = group->runs;
 	if (!are_equal(&ranges[0], &ranges[2 * runs + 1]) || !is_copied(batch, &ranges[0])) {
 		group->is_pending = false;
@@ -173,7 +182,7 @@ static void check_group(struct batch *batch, struct group *group)
 		if (!are_equal(&ranges[i], &ranges[runs + i]))
 			return;
 	for (size_t i = 1; i <= runs; i++)
-		memcpy(targets[i], ranges[i].bytes, ranges[i].size);
+		keep(&ranges[i], targets[i]);
 	group->parked->is_consistent = true;
 	group->is_pending = false;
 }

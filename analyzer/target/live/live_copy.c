@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
-#include "target/live/live_halves.h"
+#include "target/live/pages/live_halves.h"
 
 /*
  * Bytes of a range at most, bytes that are copied before rcore checks again
@@ -27,7 +27,7 @@ static const uint64_t most_protected = UINT64_C(4) << 30;
 
 /* Bits of an entry of pagemap (proc_pid_pagemap(5)). */
 static const uint64_t is_present = UINT64_C(1) << 63, is_swapped = UINT64_C(1) << 62,
-		      is_of_file = UINT64_C(1) << 61;
+		      is_of_file = UINT64_C(1) << 61, frame_bits = (UINT64_C(1) << 55) - 1;
 
 void rcore_live_copy_deinit(struct rcore_live_copy *copy)
 {
@@ -71,13 +71,50 @@ static bool is_searched(const struct rcore_live_region *region)
  * A page of a file that the program has not written is the same in the file,
  * which is read later. If the mapping is writable, it may be of a file that
  * others change, so its pages are always copied. A guard page counts as swapped
- * out: it cannot be read, and must not read as zeroes.
+ * out: it cannot be read, and must not read as zeroes. The kernel's page of
+ * zeroes reads like one that does not exist, if the mapping is readable.
  */
-static bool is_wanted(const struct rcore_live_region *region, uint64_t entry)
+static bool is_wanted(const struct rcore_live_region *region, uint64_t zero_frame,
+		      uint64_t entry)
 {
 	if (!region->is_anonymous && region->writable)
 		return true;
+	if (zero_frame && (entry & is_present) && (entry & frame_bits) == zero_frame)
+		return !region->is_anonymous || !region->readable;
 	return (entry & (is_present | is_swapped)) && !(entry & is_of_file);
+}
+
+/*
+ * The kernel maps one page of zeroes wherever memory is read that nobody has
+ * written. gcore reads everything that is mapped, so it leaves many such pages,
+ * also in parts of malloc's arenas that are only reserved. A huge page of
+ * zeroes counts as one of a file.
+ */
+uint64_t rcore_live_zero_frame(void)
+{
+	enum { PAGES = 2 };
+	const size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	uint64_t entries[PAGES] = {0};
+	void *pages = mmap(NULL, PAGES * size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (pages == MAP_FAILED)
+		return 0;
+	madvise(pages, PAGES * size, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < PAGES; i++)
+		(void)((const volatile uint8_t *)pages)[i * size];
+	int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	off_t at = (off_t)((uintptr_t)pages / size * sizeof(*entries));
+	if (pagemap < 0 || pread(pagemap, entries, sizeof(entries), at) != sizeof(entries))
+		memset(entries, 0, sizeof(entries));
+	if (pagemap >= 0)
+		close(pagemap);
+	munmap(pages, PAGES * size);
+	/*
+	 * A kernel that has no such page gives each page a frame of its own,
+	 * which another process may get next.
+	 */
+	const bool is_shared = ((entries[0] ^ entries[1]) & frame_bits) == 0 &&
+			       entries[0] & entries[1] & is_present;
+	return is_shared ? entries[0] & frame_bits : 0;
 }
 
 /* If pagemap cannot be read, all that the program may read is copied. */
@@ -89,7 +126,7 @@ static bool add_rest(struct rcore_live_copy *copy, const struct rcore_live_regio
 	return add(copy, start, region->end - start);
 }
 
-static int add_region(struct rcore_live_copy *copy, int pagemap,
+static int add_region(struct rcore_live_copy *copy, int pagemap, uint64_t zero_frame,
 		      const struct rcore_live_region *region)
 {
 	uint64_t entries[ENTRIES], page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -107,7 +144,7 @@ static int add_region(struct rcore_live_copy *copy, int pagemap,
 			return add_rest(copy, region, at) ? 0 : ENOMEM;
 		count = (size_t)got / sizeof(*entries);
 		for (size_t i = 0; i < count; i++, at += page)
-			if (is_wanted(region, entries[i]) && !add(copy, at, page))
+			if (is_wanted(region, zero_frame, entries[i]) && !add(copy, at, page))
 				return ENOMEM;
 	}
 	return 0;
@@ -118,12 +155,13 @@ int rcore_live_copy_find(struct rcore_live_copy *copy, int folder,
 {
 	int errnum = 0;
 	int pagemap = openat(folder, "pagemap", O_RDONLY | O_CLOEXEC);
+	const uint64_t zero_frame = rcore_live_zero_frame();
 	copy->ranges.count = 0;
 	copy->size = 0;
 	copy->looked_at = 0;
 	copy->maps = maps;
 	for (size_t i = 0; i < maps->region_count && !errnum; i++)
-		errnum = add_region(copy, pagemap, &maps->regions[i]);
+		errnum = add_region(copy, pagemap, zero_frame, &maps->regions[i]);
 	if (pagemap >= 0)
 		close(pagemap);
 	return errnum;

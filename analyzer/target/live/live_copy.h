@@ -40,6 +40,13 @@ struct rcore_live_copy {
 	const struct rcore_live_maps *maps;
 };
 
+/*
+ * Returns the number of the frame of the kernel's page of zeroes. 0: rcore may
+ * not know it, because only CAP_SYS_ADMIN shows it (proc_pid_pagemap(5)), or
+ * this kernel has none.
+ */
+uint64_t rcore_live_zero_frame(void);
+
 void rcore_live_copy_deinit(struct rcore_live_copy *copy);
 
 /*

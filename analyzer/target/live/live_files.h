@@ -57,8 +57,8 @@ struct rcore_live_region {
 	uint64_t start, end;
 	bool readable, writable, executable;
 	/*
-	 * Of a file, the vdso or a JIT, and not writable: its bytes stay what
-	 * they are.
+	 * Of a file, the vdso or a JIT, and not writable: its bytes do not
+	 * change.
 	 */
 	bool is_constant;
 	/*

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "target/live/live_memory.h"
 
+#include "base/hot.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/uio.h>
@@ -13,8 +15,9 @@ enum { BATCH = 512 }; /* at most IOV_MAX */
  * if none were read, -1 and errno. Reading /proc/PID/mem of a process that has
  * ended returns 0.
  */
-static ssize_t read_vectors(struct rcore_live_memory *memory, const struct iovec *local,
-			    const struct iovec *remote, size_t count)
+static RCORE_HOT ssize_t read_vectors(struct rcore_live_memory *memory,
+				      const struct iovec *local, const struct iovec *remote,
+				      size_t count)
 {
 	if (memory->file < 0) {
 		ssize_t got = process_vm_readv(memory->pid, local, count, remote, count, 0);
@@ -99,7 +102,7 @@ static bool is_constant(struct rcore_live_memory *memory, uint64_t address)
  * Call it after a read of `address`. Returns true if the process may have run
  * by then, so that the bytes may differ from those at the stop.
  */
-static bool is_late(struct rcore_live_memory *memory, uint64_t address)
+static RCORE_HOT bool is_late(struct rcore_live_memory *memory, uint64_t address)
 {
 	bool late = memory->stop ? !rcore_stop_is_held(memory->stop)
 				 : memory->is_released && !is_constant(memory, address);
@@ -109,7 +112,7 @@ static bool is_late(struct rcore_live_memory *memory, uint64_t address)
 }
 
 /* Returns whether a late read has to fail. */
-static bool is_lost(struct rcore_live_memory *memory, bool late)
+static RCORE_HOT bool is_lost(struct rcore_live_memory *memory, bool late)
 {
 	bool is_planned = memory->is_released && !memory->is_overdue;
 	return late && !memory->reads_late && !is_planned;
@@ -162,7 +165,7 @@ void rcore_live_memory_deinit(struct rcore_live_memory *memory)
  * Adds `got` bytes to ranges[0..count). Returns how many ranges are complete:
  * the one at which the kernel stopped has no more.
  */
-static size_t account(struct rcore_live_range *ranges, size_t count, size_t got)
+static RCORE_HOT size_t account(struct rcore_live_range *ranges, size_t count, size_t got)
 {
 	for (size_t i = 0; i < count; i++) {
 		ranges[i].read = got < ranges[i].size ? got : ranges[i].size;
@@ -195,7 +198,8 @@ static void finish(struct rcore_live_memory *memory, struct rcore_live_range *ra
 	}
 }
 
-static void finish_in_time(struct rcore_live_memory *memory, struct rcore_live_range *range)
+static RCORE_HOT void finish_in_time(struct rcore_live_memory *memory,
+				     struct rcore_live_range *range)
 {
 	if (range->read == range->size)
 		return;
@@ -204,8 +208,8 @@ static void finish_in_time(struct rcore_live_memory *memory, struct rcore_live_r
 		range->read = 0;
 }
 
-void rcore_live_read_batch(struct rcore_live_memory *memory, struct rcore_live_range *ranges,
-			   size_t count)
+RCORE_HOT void rcore_live_read_batch(struct rcore_live_memory *memory,
+				     struct rcore_live_range *ranges, size_t count)
 {
 	struct iovec local[BATCH], remote[BATCH];
 	for (size_t i = 0; i < count; i++)

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 /*
- * A thread with any other policy was given it on purpose. The flag may be left
- * from an earlier stop.
+ * Any other policy was set on purpose. The flag may be left from an earlier
+ * stop.
  */
 static bool is_plain(int policy)
 {

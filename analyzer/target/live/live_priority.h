@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
- * While a process stands still, each timeslice that another program gets makes
- * it stand still for longer. So what reads it goes before others, with the
+ * While a process is stopped, each timeslice that another program gets makes
+ * the stop longer. So the threads that read it run before others, with the
  * lowest real-time priority, if the system allows that (CAP_SYS_NICE or
  * RLIMIT_RTPRIO); otherwise nothing happens. See sched(7).
  */

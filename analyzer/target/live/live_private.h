@@ -4,7 +4,7 @@
 
 #include "target/live/live.h"
 #include "target/live/live_copy.h"
-#include "target/live/live_pages.h"
+#include "target/live/pages/live_pages.h"
 #include "target/live/live_sleepers.h"
 #include "target/live/live_room.h"
 #include "target/live/live_stop.h"

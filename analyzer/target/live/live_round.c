@@ -244,7 +244,7 @@ uint64_t rcore_live_copy_age(const struct rcore_live *live)
 	return live->stopped_ns - live->copied_ns;
 }
 
-/* First what costs no system call: one thread that has run decides. */
+/* Checks first what costs no system call: one thread that has run is enough. */
 static bool have_all_slept(const struct rcore_live *live)
 {
 	size_t count;

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "target/live/live_halves.h"
+#include "target/live/pages/live_halves.h"
 #include "target/live/live_private.h"
 
 struct scan {

@@ -62,7 +62,7 @@ static void wait_until(struct rcore_stop *stop, const struct timespec *limit)
 
 /*
  * A reader that needs longer than RAISED_MS gets its own priority back, because
- * other programs have waited for long by then.
+ * other programs have waited long enough by then.
  */
 static void wait_for_release(struct rcore_stop *stop)
 {

@@ -334,6 +334,12 @@ struct rcore_error *rcore_output_fill(const struct rcore_output *output,
 	}
 	struct rcore_error *err = write(out, context);
 	bool has_failed = ferror(out);
+	/* `write` does not know the name of the file. */
+	if (has_failed && err) {
+		char escaped[256];
+		err = rcore_error_wrap(err, "%s",
+				       rcore_escape(escaped, sizeof(escaped), output->to.path));
+	}
 	if (fclose(out) && !err)
 		err = cannot_write(output, errno);
 	else if (has_failed && !err)

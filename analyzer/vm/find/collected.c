@@ -5,7 +5,7 @@
 
 #include "base/grow.h"
 #include "ruby/get.h"
-#include "ruby/object/heap.h"
+#include "ruby/heap/heap.h"
 #include "vm/find/frame_proof.h"
 #include "vm/wrapper.h"
 
@@ -99,7 +99,7 @@ static bool is_whole(const struct rcore_fiber *fiber)
 }
 
 /*
- * Whether there still is a rb_fiber_t. One that has ended need not be on the
+ * Whether the rb_fiber_t still exists. One that has ended need not be on the
  * list.
  */
 static bool is_fiber(struct rcore_loader *loader, uint64_t fiber)
@@ -176,9 +176,28 @@ static struct rcore_error *drop(struct rcore_loader *loader, const bool *collect
 	return NULL;
 }
 
+/*
+ * The collector of a running process may be at work when the process is
+ * stopped, but not now. What find_collected() reads then must be in the copy.
+ */
+static void keep_marks(struct rcore_loader *loader)
+{
+	struct rcore_ruby *ruby = loader->ruby;
+	const struct rcore_earlier_fibers *earlier = ruby->earlier_fibers;
+	if (!ruby->live || ruby->packed_fibers)
+		return;
+	for (size_t i = 0; i < loader->fibers.count; i++) {
+		const struct rcore_fiber *fiber = &loader->fibers.items[i];
+		if (fiber->object &&
+		    !(earlier && rcore_address_map_get(&earlier->indices, fiber->address) >= 0))
+			rcore_heap_keep_marks(ruby, fiber->object);
+	}
+}
+
 struct rcore_error *rcore_drop_collected(struct rcore_loader *loader, bool was_incomplete)
 {
 	struct rcore_snapshot *snapshot = loader->snapshot;
+	keep_marks(loader);
 	if (!is_sweeping(loader))
 		return NULL;
 	bool *held = rcore_calloc(loader->fibers.count, sizeof(*held));

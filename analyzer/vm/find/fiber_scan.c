@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "ruby/object/heap_scan.h"
+#include "ruby/heap/heap_scan.h"
 
 /* The start of a slot that may be a Fiber. */
 struct candidate {
@@ -77,9 +77,11 @@ bool rcore_fiber_scan(struct rcore_ruby *ruby, uint64_t objspace, rcore_heap_vis
 {
 	const struct rcore_layout *layout = ruby->layout;
 	struct search search = {.layout = layout, .fiber_type = ruby->statics.fiber_type};
+	const bool unprotected =
+		ruby->earlier_fibers && ruby->statics.fibers_unprotected && search.fiber_type;
 	bool is_complete = is_in_copy(&layout->basic.flags) && is_in_copy(&layout->data.type) &&
 			   is_in_copy(&layout->data.data) &&
-			   rcore_heap_scan(ruby, objspace, visit_page, &search);
+			   rcore_heap_scan(ruby, objspace, unprotected, visit_page, &search);
 	bool go_on = is_complete;
 	for (int thread = 0; thread < RCORE_LIVE_SCAN_THREADS; thread++) {
 		go_on = go_on && visit_all(&search.found[thread], visit, context);

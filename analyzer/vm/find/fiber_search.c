@@ -7,7 +7,7 @@
 
 #include "base/grow.h"
 #include "ruby/object/core_class.h"
-#include "ruby/object/heap.h"
+#include "ruby/heap/heap.h"
 #include "target/live/live.h"
 #include "vm/find/fiber_scan.h"
 #include "vm/find/running.h"
@@ -124,6 +124,9 @@ struct heap_search {
 		uint64_t *items;
 		size_t count, capacity;
 	} fibers;
+	/* Fibers that were looked at to see if they have write barriers. */
+	size_t looked_at;
+	bool has_protected; /* one of them may have some */
 	bool out_of_memory;
 	bool is_scan; /* slots were copied some time before they are visited */
 };
@@ -256,6 +259,19 @@ static void note_type(const struct heap_search *search, uint64_t type, uint64_t 
 		ruby->statics.fiber_type = type;
 }
 
+/*
+ * Before 3.3, a Fiber has no write barriers: RUBY_TYPED_WB_PROTECTED is not set
+ * in fiber_data_type of cont.c. A few show whether that is so here.
+ */
+static void look_at_protection(struct heap_search *search, uint64_t object)
+{
+	enum { ENOUGH = 32 };
+	if (search->ruby->earlier_fibers || search->looked_at == ENOUGH)
+		return;
+	search->looked_at++;
+	search->has_protected |= !rcore_heap_is_unprotected(search->ruby, object);
+}
+
 static bool visit_data(void *context, uint64_t value, const void *copy, size_t size)
 {
 	struct heap_search *search = context;
@@ -270,6 +286,7 @@ static bool visit_data(void *context, uint64_t value, const void *copy, size_t s
 	if (fiber)
 		*fiber = data;
 	note_type(search, type, value, data);
+	look_at_protection(search, value);
 	search->out_of_memory = !fiber;
 	return fiber != NULL;
 }
@@ -305,6 +322,8 @@ static struct rcore_error *walk_heap(struct rcore_ruby *ruby,
 				      &unreadable);
 	if (ruby->recorder)
 		rcore_recorder_pause(ruby->recorder, false);
+	if (!ruby->earlier_fibers)
+		ruby->statics.fibers_unprotected = search.looked_at && !search.has_protected;
 	if (err)
 		rcore_problem_add(snapshot,
 				  rcore_error_wrap(err, "parked fibers may be missing"));

@@ -17,8 +17,8 @@ enum { RCORE_FIBER_STRUCT_LIMIT = 8 << 10 };
 enum { RCORE_CONTINUATION_CONTEXT = 0, RCORE_FIBER_CONTEXT = 1 };
 
 /*
- * Returns whether there is the rb_fiber_t of a Fiber object at `address`: only
- * that points back to the object and to itself.
+ * Returns whether there is the rb_fiber_t of a Fiber object at `address`: no
+ * other struct points back to the object and to itself.
  */
 bool rcore_is_fiber(struct rcore_memory *memory, const struct rcore_layout *layout,
 		    uint64_t object, uint64_t address);

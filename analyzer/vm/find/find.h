@@ -25,8 +25,8 @@ bool rcore_vm_prove(struct rcore_memory *memory, const struct rcore_layout *layo
 /*
  * Whether ruby_vm_destruct() of vm.c is freeing the rb_vm_t at `address`: it
  * empties the list of ractors but does not reset their number. free() then
- * overwrites the list. Returns false before 3.0, where such a VM looks like one
- * that is being made.
+ * overwrites the list. Returns false before 3.0, because such a VM then looks
+ * like one that is being created.
  */
 bool rcore_vm_is_freed(struct rcore_memory *memory, const struct rcore_layout *layout,
 		       uint64_t address);

@@ -5,7 +5,7 @@
 
 #include "base/count.h"
 #include "ruby/iseq/iseq.h"
-#include "ruby/object/moved.h"
+#include "ruby/heap/moved.h"
 #include "vm/stack/frame_flags.h"
 
 enum {

@@ -30,8 +30,8 @@ struct rcore_error *rcore_list_of(struct rcore_ruby *ruby, uint64_t base,
  * Whether the counter of a list agrees with its number of entries.
  * rb_ractor_living_threads_add(), vm_insert_ractor0() and the functions that
  * remove entries change the list first and the counter later, so they may
- * differ by one. A counter of 0 never agrees: if a list has one entry and the
- * counter is 0, this is another struct.
+ * differ by one. A counter of 0 never agrees: a struct whose list has one entry
+ * and whose counter is 0 is not the struct it is taken for.
  */
 static inline bool rcore_list_counts(size_t total, uint64_t expected)
 {

@@ -4,6 +4,7 @@
 #include "ruby/iseq/backtrace.h"
 #include "ruby/iseq/label.h"
 #include "vm/loader.h"
+#include "vm/problem.h"
 
 /* What rb_ec_partial_backtrace_object() uses of a frame. */
 struct entry {
@@ -72,23 +73,30 @@ static void settle(struct rcore_fiber *fiber, size_t first, size_t last,
  * If no Ruby frame follows, 4.0's internal frames keep their own path and line,
  * and C functions get the program's (location_to_str()).
  */
-static void settle_outermost(struct rcore_ruby *ruby, struct rcore_fiber *fiber, size_t first)
+static void settle_outermost(struct rcore_loader *loader, struct rcore_fiber *fiber,
+			     size_t first)
 {
-	enum rcore_label_style style = ruby->layout->traits.label_style;
-	const char *program;
-	rcore_error_free(rcore_backtrace_program(ruby, &program));
+	enum rcore_label_style style = loader->ruby->layout->traits.label_style;
+	const char *program, *problem = NULL;
+	struct rcore_error *err = rcore_backtrace_program(loader->ruby, &program);
+	if (err)
+		problem = rcore_problem(loader->snapshot,
+					rcore_error_wrap(err, "name of the program"));
 	for (size_t i = first; i < fiber->frame_count; i++) {
 		struct rcore_frame *frame = &fiber->frames[i];
 		bool keeps = frame->kind == RCORE_FRAME_RUBY && style == RCORE_LABEL_BACKPATCH;
 		if (!frame->native_label)
 			continue;
+		if (!keeps && !frame->problem)
+			frame->problem = problem;
 		frame->native_path = keeps ? frame->path : program;
 		frame->native_line = keeps ? frame->line : 0;
 	}
 }
 
-void rcore_native_backtrace(struct rcore_ruby *ruby, struct rcore_fiber *fiber)
+void rcore_native_backtrace(struct rcore_loader *loader, struct rcore_fiber *fiber)
 {
+	struct rcore_ruby *ruby = loader->ruby;
 	enum rcore_label_style style = ruby->layout->traits.label_style;
 	/* the first frame that still needs a path and line */
 	size_t waiting = 0;
@@ -124,5 +132,5 @@ void rcore_native_backtrace(struct rcore_ruby *ruby, struct rcore_fiber *fiber)
 		waiting = i + 1;
 	}
 	if (waiting < fiber->frame_count)
-		settle_outermost(ruby, fiber, waiting);
+		settle_outermost(loader, fiber, waiting);
 }

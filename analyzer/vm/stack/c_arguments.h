@@ -18,7 +18,7 @@
  *
  * `frame` is one of the fiber's frames. Sets the address of the first argument
  * and their number. Returns false if they are not known: if other C code called
- * the method (rb_funcall), they are wherever that code keeps them.
+ * the method (rb_funcall), that code may keep them anywhere.
  */
 bool rcore_c_arguments(struct rcore_ruby *ruby, const struct rcore_fiber *fiber,
 		       const struct rcore_frame *frame, uint64_t *ret, size_t *ret_count);

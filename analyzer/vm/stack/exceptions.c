@@ -73,7 +73,7 @@ static struct rcore_error *read_message(struct rcore_ruby *ruby,
 }
 
 /*
- * While Ruby ends it frees all T_DATA, also those that are still referred to:
+ * While Ruby ends, it frees all T_DATA, even those that are still referred to:
  * rb_objspace_call_finalizer() clears their flags, or makes zombies of them.
  * From 3.3 on (sweep_aborted), it frees the data before it clears the flags.
  */
@@ -148,7 +148,8 @@ static struct rcore_error *read_chain(struct rcore_ruby *ruby, uint64_t value, b
 		if (count + 1 == RCORE_CAUSE_LIMIT)
 			return note(ruby, last, "cause",
 				    rcore_error_create(RCORE_ERROR_LIMIT,
-						       "more than %d exceptions led to it",
+						       "its chain of causes has more than %d "
+						       "exceptions",
 						       RCORE_CAUSE_LIMIT));
 		last->cause = rcore_arena_alloc(ruby->arena, sizeof(*last->cause));
 		if (!last->cause)
@@ -206,8 +207,9 @@ static bool is_handler(struct rcore_ruby *ruby, const struct rcore_frame *frame)
 }
 
 /*
- * Whether the collector may have freed what a fiber refers to, and others may
- * be in its place. Nothing that runs keeps it alive, and Ruby aborted a sweep.
+ * Whether the collector may have freed what a fiber refers to, so that other
+ * objects may be in its place: nothing that runs keeps the fiber alive, and
+ * Ruby aborted a sweep.
  */
 static bool may_be_garbage(const struct handling *handling, const struct rcore_fiber *fiber)
 {

@@ -8,7 +8,7 @@
 enum {
 	/*
 	 * The number of innermost and of outermost frames to read. In a deeper
-	 * stack, the frames between them repeat themselves.
+	 * stack, the frames between them are those of a recursion.
 	 */
 	RCORE_LOCALS_HEAD = 400,
 	RCORE_LOCALS_TAIL = 100,
@@ -36,9 +36,9 @@ struct rcore_error *rcore_vm_locals(struct rcore_ruby *ruby, struct rcore_snapsh
 				    const struct rcore_locals_options *options);
 
 /*
- * A variable of a frame's own environment, an argument or a local, by its name.
- * *found is false, and *ret untouched, if the frame has none of that name or is
- * not of Ruby code. Errors: as rcore_iseq_locals().
+ * Finds an argument or local variable of a frame's own environment by its name.
+ * *found is false, and *ret untouched, if the frame has no variable of that
+ * name or does not run Ruby code. Errors: as rcore_iseq_locals().
  */
 struct rcore_error *rcore_frame_local(struct rcore_ruby *ruby, const struct rcore_frame *frame,
 				      const char *name, bool *found, uint64_t *ret);

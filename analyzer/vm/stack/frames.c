@@ -169,21 +169,43 @@ static void decode(struct rcore_loader *loader, const struct rcore_fiber *fiber,
 }
 
 /*
+ * Whether the thread of a fiber has ended, or may have ended. A thread that is
+ * no longer in a list of threads has ended. A thread is killed before its VM stack goes
+ * (thread_start_func_2(); after a fork, thread_cleanup_func_before_exec()).
+ */
+static bool thread_may_have_ended(const struct rcore_loader *loader,
+				  const struct rcore_fiber *fiber)
+{
+	uint64_t address;
+	if (rcore_read_field(loader->ruby->memory, fiber->ec,
+			     &loader->ruby->layout->ec.thread_ptr, &address))
+		return true;
+	int thread = rcore_address_map_get(&loader->thread_at, address);
+	return thread < 0 || loader->threads.items[thread].status == RCORE_THREAD_KILLED;
+}
+
+/*
  * Whether the VM stack has no frame yet, or no longer. A new fiber's EC is for
  * a moment a copy of its creator's (cont_init()), and the fiber gets its own
  * stack when it first runs (fiber_prepare_stack()). rb_ec_set_vm_stack() and
  * rb_ec_clear_vm_stack() change the bounds before the cfp, and 2.6 keeps the
  * cfp of a fiber that has ended. CRuby pushes the first frame, a dummy, onto a
- * stack that ends at cfp (rb_ec_initialize_vm_stack()).
+ * stack that ends at cfp (rb_ec_initialize_vm_stack()). A root fiber runs on
+ * its thread's machine stack, so it never has one of its own. Its EC begins
+ * without a cfp (th_init()), so one that has a cfp but no VM stack has ended,
+ * with its thread.
  */
-static bool is_empty(const struct rcore_layout *layout, const struct rcore_fiber *fiber,
+static bool is_empty(const struct rcore_loader *loader, const struct rcore_fiber *fiber,
 		     uint64_t cfp, uint64_t end)
 {
-	if (fiber->status == RCORE_FIBER_CREATED && !fiber->is_current &&
+	const struct rcore_layout *layout = loader->ruby->layout;
+	if (fiber->status == RCORE_FIBER_CREATED && !fiber->is_current && !fiber->is_root &&
 	    rcore_has(&layout->fiber.stack_base) && !fiber->machine_stack)
 		return true;
 	bool begins_or_ends = fiber->status == RCORE_FIBER_CREATED ||
 			      fiber->status == RCORE_FIBER_TERMINATED || fiber->is_root;
+	if (!fiber->vm_stack && cfp && fiber->is_root)
+		return thread_may_have_ended(loader, fiber);
 	if (!fiber->vm_stack || !cfp)
 		return begins_or_ends || (!fiber->vm_stack && !cfp);
 	return begins_or_ends && cfp == end;
@@ -203,7 +225,7 @@ static struct rcore_error *frame_range(struct rcore_loader *loader, struct rcore
 	if (fault)
 		return rcore_fault_error(fault, "ec.cfp", fiber->ec, sizeof(cfp));
 	uint64_t end = fiber->vm_stack + fiber->vm_stack_size;
-	if (is_empty(layout, fiber, cfp, end)) {
+	if (is_empty(loader, fiber, cfp, end)) {
 		*ret_cfp = *ret_end = 0;
 		return NULL;
 	}
@@ -363,6 +385,6 @@ struct rcore_error *rcore_load_frames(struct rcore_loader *loader, struct rcore_
 	}
 	err = load_range(loader, fiber, cfp, count);
 	if (!err)
-		rcore_native_backtrace(loader->ruby, fiber);
+		rcore_native_backtrace(loader, fiber);
 	return err;
 }

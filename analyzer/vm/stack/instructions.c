@@ -3,7 +3,7 @@
 
 #include "ruby/iseq/iseq.h"
 
-/* Returns false if the iseq is of no use. */
+/* Returns false if the iseq has no instructions that can be sampled. */
 static bool first_word(struct rcore_ruby *ruby, const struct rcore_frame *frame, uint64_t *ret)
 {
 	const struct rcore_iseq_info *iseq;

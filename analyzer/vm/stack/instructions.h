@@ -5,7 +5,7 @@
 #include "model/snapshot.h"
 #include "ruby/ruby.h"
 
-/* More would only confirm the result. */
+/* The number of iseqs to sample; more would only confirm the result. */
 enum { RCORE_INSTRUCTION_SAMPLE = 16 };
 
 struct rcore_instructions {

@@ -4,8 +4,8 @@
 #include "target/process.h"
 
 /*
- * Some fibers are not in any CPU registers. Their registers are those that
- * coroutine_transfer() saved:
+ * No kernel thread has the registers of these fibers. coroutine_transfer()
+ * saved them:
  *
  *   a fiber that switched to another one
  *   	rb_fiber_t.context.stack_pointer
@@ -45,7 +45,7 @@ static uint64_t thread_sp(struct rcore_loader *loader, const struct rcore_thread
 
 /*
  * If a process is stopped or dies in the middle of a switch, its structs may
- * say one fiber while its registers are on the machine stack of another one:
+ * name one fiber while its registers are on the machine stack of another one:
  *
  *   fiber_setcontext() of cont.c
  *   	From 3.1 on, th->ec is still the old fiber's after coroutine_transfer().
@@ -117,7 +117,8 @@ static bool has_no_kernel_thread(const struct rcore_loader *loader,
 }
 
 /*
- * Returns whether a kernel thread that is nobody's may run this thread.
+ * Returns whether a kernel thread that belongs to no Ruby thread may run this
+ * thread.
  */
 static bool can_be_run(const struct rcore_loader *loader,
 		       const struct rcore_native_thread *native,

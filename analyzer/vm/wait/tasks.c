@@ -22,7 +22,7 @@ struct tree {
 		struct rcore_task *items;
 		size_t count, capacity;
 	} tasks;
-	/* VALUE to index: a node is in one list only */
+	/* VALUE to index; each node is in only one list */
 	struct rcore_address_map task_at;
 	struct rcore_address_map fiber_at; /* Fiber VALUE to index */
 };
@@ -44,7 +44,9 @@ static struct rcore_error *ivar(struct tree *tree, uint64_t object, const char *
 	return err;
 }
 
-/* The text of a Symbol or String; for any other value, its inspect. */
+/*
+ * Returns the text of a Symbol or String, and the inspect of any other value.
+ */
 static struct rcore_error *text_of(struct tree *tree, uint64_t value, const char **ret)
 {
 	struct rcore_value inspected = {0};
@@ -228,7 +230,7 @@ static struct rcore_error *find_root(struct tree *tree, uint64_t task, uint64_t 
 	}
 	return rcore_error_create(RCORE_ERROR_LIMIT,
 				  "the parents of task 0x%" PRIx64
-				  " are more than %d, or a ring",
+				  " are more than %d, or have a cycle",
 				  task, RCORE_TASK_DEPTH_LIMIT);
 }
 
@@ -261,7 +263,7 @@ static struct rcore_error *add_fiber(struct tree *tree, struct rcore_fiber *fibe
 		err = find_root(tree, task, &root);
 	if (!err)
 		err = walk(tree, root);
-	/* A task that was cut off from its parent is treated as a root. */
+	/* Treats a task that was cut off from its parent as a root. */
 	if (!err && rcore_address_map_get(&tree->task_at, task) < 0)
 		err = walk(tree, task);
 	if (!err || err->code == RCORE_ERROR_NO_MEMORY)

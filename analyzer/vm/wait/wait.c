@@ -62,8 +62,8 @@ static bool is_held(const struct rcore_lock *lock)
 
 /*
  * Fills `ret`: for each fiber, the index of the lock that it wants, if some of
- * that lock's waiters could not be read and it is not among the others.
- * Otherwise -1.
+ * that lock's waiters could not be read and the fiber is not among those that
+ * could. Otherwise -1.
  */
 static void list_missing(const struct rcore_waits *waits, int *ret)
 {
@@ -86,7 +86,7 @@ static void list_missing(const struct rcore_waits *waits, int *ret)
 	}
 }
 
-/* Makes room for `more` waiters after those of the lock. */
+/* Makes room for `more` waiters after those that the lock has. */
 static bool reserve(struct rcore_arena *arena, struct rcore_lock *lock, size_t more)
 {
 	int *waiters = rcore_arena_array(arena, lock->waiter_count + more, sizeof(*waiters));

@@ -9,7 +9,7 @@
 
 enum { FIXNUM_FLAG = 1, SELECT_LISTS = 3 };
 
-/* What the arguments of a blocking method mean. */
+/* The meaning of the arguments of a blocking method. */
 enum arguments {
 	ARGUMENTS_NONE,
 	ARGUMENTS_TIME,   /* (seconds = nil) */
@@ -214,8 +214,8 @@ static struct rcore_error *by_method(struct rcore_waits *waits, int fiber,
 }
 
 /*
- * What a fiber waits to do with a descriptor, according to the hook, to the
- * events of io_wait(io, events, timeout).
+ * Returns what a fiber waits to do with a descriptor. The hook shows it; for
+ * io_wait(io, events, timeout), its events do.
  */
 static const char *mode_of(struct rcore_waits *waits, const struct rcore_wait_place *place)
 {

@@ -5,9 +5,10 @@
 #include "vm/wait/wait_private.h"
 
 /*
- * The threads that want the GVL are in a ring: up to 2.7 in the VM's, then in
- * the Ractor's. Its nodes are in native_thread_data, from 3.2 on in sched.
- * Mirrors gvl_acquire_common() and thread_sched_enq() of thread_pthread.c.
+ * The threads that want the GVL are in a ring, which belongs to the VM up to
+ * 2.7 and to the Ractor from 3.0 on. Its nodes are in native_thread_data, from
+ * 3.2 on in sched. Mirrors gvl_acquire_common() and thread_sched_enq() of
+ * thread_pthread.c.
  */
 static struct rcore_error *queue_of(struct rcore_waits *waits, uint64_t base,
 				    const struct rcore_field *head,

@@ -19,9 +19,9 @@ static bool is_being_filled(const struct rcore_process *process, uint64_t entry)
 }
 
 /*
- * Each thread has a chain of those who wait for its end; each entry is on the
- * waiter's machine stack. See thread_join() and struct rb_waiting_list of
- * thread.c.
+ * Each thread has a chain of the threads that wait for its end; each entry is
+ * on the waiter's machine stack. See thread_join() and struct rb_waiting_list
+ * of thread.c.
  */
 static struct rcore_error *joiners(struct rcore_waits *waits, int target)
 {

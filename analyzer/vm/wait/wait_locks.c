@@ -7,8 +7,8 @@
 #include "vm/wait/wait_private.h"
 
 /*
- * A locked Mutex is on a chain of its thread (th->keeping_mutexes). Those who
- * want to lock it are in a ring, each with a struct sync_waiter on its own
+ * A locked Mutex is on a chain of its thread (th->keeping_mutexes). The fibers
+ * that want to lock it are in a ring, each with a struct sync_waiter on its own
  * machine stack:
  *
  *   rb_thread_t.keeping_mutexes -> rb_mutex_t -> next_mutex -> rb_mutex_t ...

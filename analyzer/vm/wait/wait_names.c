@@ -6,8 +6,8 @@
  * The chain of held locks links rb_mutex_t, which do not point to their Mutex
  * objects. A Monitor is another object around a Mutex, as is an IO with
  * buffered output. But a fiber that holds a lock or waits for it mostly refers
- * to the object: as a frame's self, or as a value on its VM stack. The object
- * that wraps this very rb_mutex_t is the lock's.
+ * to the object: as a frame's self, or as a value on its VM stack. The lock's
+ * object is the one that wraps this rb_mutex_t.
  */
 
 static struct rcore_error *offer(struct rcore_waits *waits, uint64_t value)

@@ -72,7 +72,8 @@ struct rcore_error *rcore_wait_list(struct rcore_waits *waits, uint64_t base,
 				    size_t *ret_count);
 
 /*
- * Reads a field. Returns 0 if it cannot be read or this Ruby does not have it.
+ * Reads a field. Returns 0 if it cannot be read or if this Ruby does not have
+ * it.
  */
 uint64_t rcore_wait_field(struct rcore_waits *waits, uint64_t base,
 			  const struct rcore_field *field);
@@ -91,13 +92,15 @@ struct rcore_error *rcore_wait_sync(struct rcore_waits *waits, uint64_t value,
 int rcore_wait_fiber(const struct rcore_waits *waits, uint64_t thread, uint64_t fiber);
 
 /*
- * Adds a new wait of the fiber, of which nothing is known yet. Returns NULL if
+ * Adds a new wait of the fiber. Nothing is known about it yet. Returns NULL if
  * memory is short.
  */
 struct rcore_wait *rcore_wait_new(struct rcore_waits *waits, int fiber,
 				  enum rcore_wait_kind kind, enum rcore_wait_source source);
 
-/* Whether the thread died of its own fault. It then waited for nothing. */
+/*
+ * Whether a fault of this thread ended the process. It then waited for nothing.
+ */
 bool rcore_wait_faulted(const struct rcore_waits *waits, const struct rcore_thread *thread);
 
 /* Whether the thread of a current fiber is blocked. */
@@ -137,13 +140,13 @@ struct rcore_wait_place {
 /* wait_times.c: sets the timeout of a wait, unless it is nil. */
 struct rcore_error *rcore_wait_set_time(struct rcore_waits *waits, struct rcore_wait *wait,
 					uint64_t value);
-/* Does so if a method or hook there has a timeout as its parameter. */
+/* Sets the timeout if a method or hook on the stack has it as a parameter. */
 struct rcore_error *rcore_wait_times(struct rcore_waits *waits, struct rcore_wait *wait,
 				     const struct rcore_wait_place *place);
 
 /* wait_resolve.c: whether a method looks up the name of a host. */
 bool rcore_wait_resolves(struct rcore_waits *waits, const struct rcore_wait_place *place);
-/* Sets which name it is. */
+/* Sets the name that is looked up. */
 struct rcore_error *rcore_wait_set_name(struct rcore_waits *waits, struct rcore_wait *wait,
 					const struct rcore_wait_place *place);
 

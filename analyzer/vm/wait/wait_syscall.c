@@ -12,9 +12,10 @@ struct poll_entry {
 };
 
 /*
- * If the descriptors are known already, the call only says what they are for.
- * Up to 3.2, a thread also polls the descriptor through which signals wake the
- * VM, whenever no other thread does (rb_sigwait_fd_get() of thread_pthread.c).
+ * If the descriptors are known already, the call only shows what they are used
+ * for. Up to 3.2, a thread also polls the descriptor through which signals wake
+ * the VM, whenever no other thread does (rb_sigwait_fd_get() of
+ * thread_pthread.c).
  */
 static struct rcore_error *add(struct rcore_waits *waits, struct rcore_wait *wait, size_t known,
 			       int fd, const char *mode)

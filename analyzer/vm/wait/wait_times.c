@@ -8,7 +8,7 @@
 #include "vm/wait/wait_private.h"
 
 /*
- * How long a wait lasts at most. The VM's lists do not have it, but the
+ * Finds how long a wait lasts at most. The VM's lists do not show this, but the
  * arguments of the methods do: those of a C method are on the VM stack if Ruby
  * code called it, and a method written in Ruby has them as locals.
  */

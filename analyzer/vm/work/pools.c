@@ -21,7 +21,7 @@
  * pool, the self of a frame of the method that takes a connection.
  */
 
-/* Where a pool keeps who has its connections. */
+/* Where a pool keeps the owners of its connections. */
 enum holders {
 	/* An Array of connections, each with its Thread or Fiber in @owner. */
 	HOLDERS_OWNERS,
@@ -115,7 +115,9 @@ static bool read(struct search *search, uint64_t object, const char *name, uint6
 	return is_read;
 }
 
-/* A connection is in use; by whom may be unknown: the thread has ended. */
+/*
+ * Records a connection in use. Its owner is unknown if that thread has ended.
+ */
 static struct rcore_error *add_holder(struct search *search, struct rcore_pool *pool,
 				      uint64_t owner)
 {

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/grow.h"
+#include "base/json_member.h"
 #include "base/text.h"
 #include "target/map_file.h"
 
@@ -272,13 +273,18 @@ static struct rcore_error *parse(struct rcore_recognizers *recognizers, const ch
 		return rcore_error_no_memory();
 	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT);
 	struct json_object *root = json_tokener_parse_ex(tokener, text, (int)size);
-	if (root)
+	enum json_tokener_error error = json_tokener_get_error(tokener);
+	if (!root && rcore_json_lacks_memory(tokener, text, size))
+		err = rcore_error_no_memory();
+	else if (error == json_tokener_success)
 		err = read_entries(&source, root);
 	else
 		err = rcore_error_create(
 			RCORE_ERROR_FORMAT, "%s: not JSON: %s at byte %zu",
 			rcore_escape(escaped, sizeof(escaped), file),
-			json_tokener_error_desc(json_tokener_get_error(tokener)),
+			json_tokener_error_desc(error == json_tokener_continue
+							? json_tokener_error_parse_eof
+							: error),
 			json_tokener_get_parse_end(tokener));
 	json_object_put(root);
 	json_tokener_free(tokener);

@@ -16,7 +16,7 @@ enum {
 	 * request passes through some 40 middlewares, each with a `call`.
 	 */
 	TRY_LIMIT = 200,
-	/* In all stacks together. */
+	/* The same limit for all stacks together. */
 	TOTAL_LIMIT = 1 << 20,
 };
 
@@ -84,7 +84,7 @@ static struct rcore_error *collect_frames(struct walk *walk, const struct rcore_
 	return NULL;
 }
 
-/* A value that cannot be reached counts as one that is not there. */
+/* A value that cannot be reached counts as missing. */
 static struct rcore_error *forgive(struct rcore_error *err)
 {
 	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
@@ -216,8 +216,8 @@ struct rcore_error *rcore_vm_work(struct rcore_ruby *ruby,
 	if (walk.tried >= TOTAL_LIMIT)
 		rcore_problem_add(snapshot,
 				  rcore_error_create(RCORE_ERROR_LIMIT,
-						     "what fibers work on was looked for in "
-						     "%d frames; the rest was left out",
+						     "rcore searched only the first %d frames "
+						     "for what fibers work on",
 						     TOTAL_LIMIT));
 	rcore_address_map_deinit(&walk.interesting);
 	free(walk.frames.items);

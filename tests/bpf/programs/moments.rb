@@ -3,13 +3,17 @@
 #	moments.rb SEED THREADS
 #
 # Fibers of several threads switch all the time. Each has a context, which it replaces now and then, and notes when it was in use.
-# Prints its process id, and ends when it reads a line. truth.json has the periods in which each context was in use, each from before
-# the change to it until after the next change: {value => [[begin, end] ...]}, by CLOCK_MONOTONIC in nanoseconds.
+# Prints its process id, and ends when it reads a line. truth.json has, by CLOCK_MONOTONIC in nanoseconds:
+#
+#	used	the periods in which each context was in use, each from before the change to it until after the next change:
+#		{value => [[begin, end] ...]}
+#	held	the periods in which a thread, by its name, had some context for sure: {name => [[begin, end] ...]}
 require "json"
 require_relative "state"
 
 FIBERS = 5
-TRUTH = Hash.new { |truth, value| truth[value] = [] }
+USED = Hash.new { |used, value| used[value] = [] }
+HELD = Hash.new { |held, name| held[name] = [] }
 LOCK = Thread::Mutex.new
 
 def now
@@ -23,12 +27,14 @@ class Worker
     @fiber = Fiber.new { live }
   end
 
-  # Runs the fiber until it yields. Returns the periods of its contexts meanwhile, as [value, begin, end].
+  # Runs the fiber until it yields. Returns the periods of its contexts meanwhile, as [value, begin, end]; and those in which it had one
+  # for sure, as [begin, end].
   def resume
     @since = now
-    @periods = []
+    @periods, @held = [], []
     @fiber.resume
     @periods << [@value, @since, now]
+    [@periods, @held]
   end
 
   private
@@ -36,7 +42,9 @@ class Worker
   def live
     apply
     loop do
+      begun = now
       work
+      @held << [begun, now]
       Fiber.yield unless is_replaced = @random.rand(3).zero?
       apply if is_replaced || @random.rand(2).zero?
     end
@@ -56,16 +64,25 @@ end
 
 def run(random, thread)
   workers = Array.new(FIBERS) { |number| Worker.new(Random.new(random.rand(1 << 30)), "t#{thread}f#{number}") }
-  periods = []
-  periods.concat(workers.sample(random: random).resume) until $over
-  LOCK.synchronize { periods.each { |value, *period| TRUTH[value] << period } }
+  all, all_held = [], []
+  until $over
+    periods, held = workers.sample(random: random).resume
+    all.concat(periods)
+    all_held.concat(held)
+  end
+  LOCK.synchronize do
+    all.each { |value, *period| USED[value] << period }
+    HELD[Thread.current.name] = all_held
+  end
 end
 
 random = Random.new(Integer(ARGV[0]))
 puts $$
 $stdout.flush
-threads = Array.new(Integer(ARGV[1])) { |number| Thread.new(Random.new(random.rand(1 << 30))) { |own| run(own, number) } }
+threads = Array.new(Integer(ARGV[1])) do |number|
+  Thread.new(Random.new(random.rand(1 << 30))) { |own| (Thread.current.name = "worker-#{number}") && run(own, number) }
+end
 $stdin.gets
 $over = true
 threads.each(&:join)
-File.write("truth.json", JSON.generate(TRUTH))
+File.write("truth.json", JSON.generate(used: USED, held: HELD))

@@ -7,7 +7,10 @@
 
 #include "target.h"
 
-/* In place of libFuzzer, for compilers without it: runs the target on each file named, and on those of each folder. */
+/*
+ * Replaces libFuzzer for compilers without it: runs the target on each file
+ * that is named, and on those of each folder.
+ */
 
 static size_t runs;
 
@@ -31,7 +34,10 @@ static void run_file(const char *path)
 		size += fread(bytes + size, 1, room - size, in);
 	} while (!feof(in) && !ferror(in));
 	fclose(in);
-	/* Of the very size, so that a read behind it is seen. */
+	/*
+	 * Has exactly this size, so that a sanitizer finds a read after its
+	 * end.
+	 */
 	char *exact = malloc(size);
 	if (size && !exact)
 		abort();

@@ -90,7 +90,7 @@ static void report(const struct rcore_snapshot *snapshot)
 	fclose(out);
 }
 
-/* Were fibers found? */
+/* Returns whether fibers were found. */
 static bool analyze(const struct pack *pack, struct rcore_memory *memory, uint8_t asked)
 {
 	const struct rcore_options options = {

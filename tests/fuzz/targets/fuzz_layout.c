@@ -5,7 +5,10 @@
 #include "layout/layout.h"
 #include "target.h"
 
-/* The text of a layout table; one that is taken must come out again as it is understood. */
+/*
+ * The text of a layout table. A table that is accepted must be printed as it
+ * was understood.
+ */
 
 static char *print(const char *text)
 {

@@ -4,7 +4,7 @@
 #include "image/pack_note.h"
 #include "target.h"
 
-/* The note of a pack. What was read of it must be as fit to be written. */
+/* The note of a pack. If it can be read, it can also be written. */
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

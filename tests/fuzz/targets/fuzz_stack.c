@@ -116,7 +116,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		begin();
 	size_t stack_size = (words - registers - 1) * sizeof(uint64_t);
 	size_t total = head + sizeof(struct rcore_bpf_machine) + stack_size;
-	/* Just so many bytes, so that a sanitizer finds what reads more. */
+	/*
+	 * Has exactly this size, so that a sanitizer finds a read after its
+	 * end.
+	 */
 	struct rcore_bpf_record *record = calloc(1, total);
 	if (!record)
 		abort();

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 require "socket"
 
-# As much of databases as it takes to hold a query. Text in the query names its row.
+# As much of some databases as a query needs to wait in them. Text in the query
+# names its row.
 module Databases
   # Each connection is a thread that runs `serve`.
   def self.open(&serve)

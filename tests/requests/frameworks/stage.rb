@@ -13,7 +13,7 @@ module Stage
     ROWS[name] = { works: works, play: block }
   end
 
-  # Tells what this fiber works on, the outermost first, and waits for ever.
+  # Writes what this fiber works on, the outermost first, and waits forever.
   def self.hold(*works)
     note(works)
     READY << Thread.current[:row]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# So many threads that all want to run.
+# Many threads that all want to run.
 File.write("pid", $$.to_s)
 Array.new(Integer(ARGV[0])) do
   Thread.new do

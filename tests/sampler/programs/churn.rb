@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Makes and ends threads and fibers as fast as it can, and compacts its heap where it can do so.
+# Makes and ends threads and fibers as fast as it can, and compacts its heap if
+# it can.
 File.write("pid", $$.to_s)
 count = 0
 def deep(depth, &block)

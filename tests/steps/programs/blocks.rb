@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 require_relative "../marker"
 
-# The VM entered and left through C: blocks of cfuncs, comparisons, hooks.
+# Enters and leaves the VM through C: blocks of cfuncs, comparisons, hooks.
 class Size
   include Comparable
   attr_reader :value

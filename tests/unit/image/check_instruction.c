@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/count.h"
-#include "image/unwind/instruction.h"
+#include "image/unwind/code/instruction.h"
 
 /* Their indices in elf_gregset_t. */
 enum { R12 = 3, RBP = 4, RBX = 5, R11 = 6, R9 = 8, RAX = 10, RCX, RDX, RSI, RDI };

@@ -8,9 +8,10 @@
 #include "base/count.h"
 #include "fake_target.h"
 #include "image/unwind/parked.h"
-#include "image/unwind/prologue.h"
+#include "image/unwind/code/prologue.h"
 #include "image/symbolize/symbolize_gem.h"
 #include "image/unwind/unwind_machine.h"
+#include "image/unwind/unwind_row.h"
 
 /* Tests what unwinding knows about machines and files, without a target. */
 
@@ -209,6 +210,69 @@ START_TEST(parked_registers)
 }
 END_TEST
 
+/* A function that pushed %rbp and uses %rbx for something else. */
+static struct rcore_row pushed_rbp(uint64_t rbp_below)
+{
+	enum { RBP = 6, RSP = 7, R12 = 12, RETURN = 16 };
+	struct rcore_row row = {.is_plain = true};
+	row.columns[RBP].rule = RCORE_RULE_SAVED;
+	row.columns[RBP].offset = -rbp_below;
+	row.columns[RSP].rule = RCORE_RULE_OFFSET;
+	row.columns[R12].rule = RCORE_RULE_SAME;
+	row.columns[RETURN].rule = RCORE_RULE_SAVED;
+	row.columns[RETURN].offset = -UINT64_C(8);
+	return row;
+}
+
+static bool read_target(void *memory, uint64_t address, uint64_t *ret)
+{
+	return !rcore_read_u64(memory, address, ret);
+}
+
+START_TEST(plain_row)
+{
+	struct fake_target target;
+	const struct rcore_unwind_machine *machine = rcore_unwind_machine(EM_X86_64);
+	struct rcore_unwind_registers before = {.pc = 0x1000, .known = 0xffff}, registers;
+	struct rcore_row row = pushed_rbp(16), outside = pushed_rbp(1 << 20);
+	fake_target_init(&target);
+	uint64_t stack = fake_alloc(&target, 32, 16), address = stack + 24;
+	fake_put(&target, stack + 8, 0xb9);
+	for (uint64_t i = 0; i < machine->register_count; i++)
+		before.value[i] = 0x100 + i;
+
+	/* Without a return address, nothing changes. */
+	registers = before;
+	ck_assert_int_eq(rcore_row_apply(&row, machine, address, read_target, &target.memory,
+					 &registers),
+			 RCORE_ROW_ENDS);
+	ck_assert_mem_eq(&registers, &before, sizeof(before));
+	fake_put(&target, stack + 16, 0x2000);
+	ck_assert_int_eq(rcore_row_apply(&outside, machine, address, read_target,
+					 &target.memory, &registers),
+			 RCORE_ROW_UNREADABLE);
+	ck_assert_mem_eq(&registers, &before, sizeof(before));
+
+	ck_assert_int_eq(rcore_row_apply(&row, machine, address, read_target, &target.memory,
+					 &registers),
+			 RCORE_ROW_APPLIED);
+	ck_assert_uint_eq(registers.pc, 0x2000);
+	ck_assert_uint_eq(registers.known, 1 << 6 | 1 << 7 | 1 << 12);
+	ck_assert_uint_eq(registers.value[6], 0xb9);
+	ck_assert_uint_eq(registers.value[7], address);
+	ck_assert_uint_eq(registers.value[12], before.value[12]);
+
+	/* A register that is not known is not known in the caller. */
+	registers = before;
+	registers.known = 1 << 7;
+	ck_assert_int_eq(rcore_row_apply(&row, machine, address, read_target, &target.memory,
+					 &registers),
+			 RCORE_ROW_APPLIED);
+	ck_assert_uint_eq(registers.known, 1 << 6 | 1 << 7);
+	fake_target_deinit(&target);
+}
+END_TEST
+
 #define add_loop(tcase, test, table) tcase_add_loop_test(tcase, test, 0, RCORE_COUNT(table))
 
 int main(void)
@@ -220,6 +284,7 @@ int main(void)
 	tcase_add_test(tables, saved_below_the_stack_pointer);
 	add_loop(tables, epilogue, epilogues);
 	add_loop(tables, parked_registers, saved);
+	tcase_add_test(tables, plain_row);
 	suite_add_tcase(suite, tables);
 
 	SRunner *runner = srunner_create(suite);

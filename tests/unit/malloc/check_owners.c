@@ -206,7 +206,7 @@ START_TEST(taken_chunks_lead_nowhere)
 	fake_put(&world.target, world.address[2], world.address[4]);
 	uint64_t place = fake_alloc(&world.target, 8, 8);
 	fake_put(&world.target, place, world.address[2]);
-	rcore_chunk_owners_give_text(&world.owners, place, place + 8, 1);
+	rcore_chunk_owners_give_last(&world.owners, place, place + 8, 1);
 	rcore_chunk_owners_follow(&world.owners);
 	ck_assert_uint_eq(world.owners.owner[2], 1);
 	ck_assert_uint_eq(world.owners.owner[4], RCORE_CHUNK_OWNER_NONE);

@@ -9,7 +9,7 @@
 #include "fake_values.h"
 #include "proof/field_check.h"
 #include "proof/shift.h"
-#include "session/trial.h"
+#include "session/layout/trial.h"
 #include "vm/stack/frame_flags.h"
 #include "vm_suite.h"
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "json_schema.h"
 #include "model/wait.h"
-#include "report/text/fold.h"
+#include "report/text/process/fold.h"
 #include "report/formats.h"
 #include "snapshots.h"
 

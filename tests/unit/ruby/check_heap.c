@@ -3,8 +3,8 @@
 
 #include "base/count.h"
 #include "ruby/get.h"
-#include "ruby/object/heap.h"
-#include "ruby/object/moved.h"
+#include "ruby/heap/heap.h"
+#include "ruby/heap/moved.h"
 #include "ruby/object/string.h"
 #include "ruby_suite.h"
 

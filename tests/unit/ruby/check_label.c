@@ -5,7 +5,7 @@
 
 #include "base/count.h"
 #include "ruby/object/class_name.h"
-#include "ruby/object/heap.h"
+#include "ruby/heap/heap.h"
 #include "ruby/symbol/id.h"
 #include "ruby/iseq/label.h"
 #include "ruby_suite.h"

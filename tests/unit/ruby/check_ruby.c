@@ -5,7 +5,7 @@
 #include "base/count.h"
 #include "ruby/object/array.h"
 #include "ruby/object/class_name.h"
-#include "ruby/object/heap.h"
+#include "ruby/heap/heap.h"
 #include "ruby/symbol/id.h"
 #include "ruby/object/string.h"
 #include "ruby_suite.h"
@@ -560,16 +560,51 @@ START_TEST(test_heap_changing)
 	ck_assert_uint_eq(unreadable, 0);
 	ck_assert_uint_eq(visited.count, 3);
 
-	/* A new page is blank; another blank one is not a page. */
+	/*
+	 * A new page is blank; another blank one is not a page. Nor is one
+	 * that stands where the body of a page is that the list lacks.
+	 */
 	visited = (struct visited){0};
 	uint64_t blank = fake_alloc(&fake.target, fake.layout.heap_page.size, 8);
+	uint64_t second = starts[1] - starts[1] % fake.layout.traits.heap_page_align;
 	fake_put_field(&fake.target, objspace, &fake.layout.objspace.heap_pages_allocated, 3);
 	fake_put(&fake.target, list + 8, blank);
+	OK(rcore_heap_walk(&ruby, objspace, RCORE_T_DATA, visit, &visited, &unreadable));
+	ck_assert_uint_eq(unreadable, 1);
+	visited = (struct visited){0};
+	fake_put(&fake.target, second, 0);
 	OK(rcore_heap_walk(&ruby, objspace, RCORE_T_DATA, visit, &visited, &unreadable));
 	ck_assert_uint_eq(unreadable, 0);
 	ck_assert_uint_eq(visited.count, 3);
 	visited = (struct visited){0};
 	fake_put(&fake.target, list, blank);
+	OK(rcore_heap_walk(&ruby, objspace, RCORE_T_DATA, visit, &visited, &unreadable));
+	ck_assert_uint_eq(unreadable, 1);
+
+	/* What begins with zeroes, but has a bitmap, is no new page. */
+	visited = (struct visited){0};
+	fake_put(&fake.target, list, first);
+	fake_put(&fake.target, blank + (uint64_t)fake.layout.heap_page.mark_bits.offset, 1);
+	OK(rcore_heap_walk(&ruby, objspace, RCORE_T_DATA, visit, &visited, &unreadable));
+	ck_assert_uint_eq(unreadable, 1);
+
+	/* A first slot that is not where one can be. */
+	uint64_t third = 0, start = 0;
+	rcore_read_u64(ruby.memory, list + 16, &third);
+	rcore_read_field(ruby.memory, third, &fake.layout.heap_page.start, &start);
+	fake_put_field(&fake.target, third, &fake.layout.heap_page.start, start + 16);
+	visited = (struct visited){0};
+	OK(rcore_heap_walk(&ruby, objspace, RCORE_T_DATA, visit, &visited, &unreadable));
+	ck_assert_uint_eq(unreadable, 2);
+	fake_put_field(&fake.target, third, &fake.layout.heap_page.start, start);
+	fake_put(&fake.target, blank + (uint64_t)fake.layout.heap_page.mark_bits.offset, 0);
+
+	/* What follows the list and looks blank stands in for no lost page. */
+	fake_put_field(&fake.target, objspace, &fake.layout.objspace.heap_pages_allocated, 2);
+	fake_put(&fake.target, list, first);
+	fake_put(&fake.target, list + 8, 0);
+	fake_put(&fake.target, list + 16, blank);
+	visited = (struct visited){0};
 	OK(rcore_heap_walk(&ruby, objspace, RCORE_T_DATA, visit, &visited, &unreadable));
 	ck_assert_uint_eq(unreadable, 1);
 }
@@ -622,6 +657,27 @@ START_TEST(test_heap_freeing)
 }
 END_TEST
 
+/* From 3.4 on, a page without slots stays in the list, and so does its body. */
+START_TEST(test_heap_empty_page)
+{
+	begin(_i);
+	uint64_t starts[3], objspace = make_heap(starts);
+	if (!fake.layout.traits.heap_pages_darray)
+		return;
+	/* Zeroes that take the place of a page. */
+	uint64_t second = page_at(objspace, 1);
+	uint64_t blank = fake_alloc(&fake.target, fake.layout.heap_page.size, 8);
+	fake_put(&fake.target, list_entry(objspace, 1), blank);
+	check_walk(objspace, 3, 1);
+	/* It has lost its slots, in fact. */
+	fake_put(&fake.target, list_entry(objspace, 1), second);
+	fake_put_field(&fake.target, second, &fake.layout.heap_page.total_slots, 0);
+	fake_put_field(&fake.target, second, &fake.layout.heap_page.slot_size, 0);
+	fake_put_field(&fake.target, second, &fake.layout.heap_page.start, 0);
+	check_walk(objspace, 3, 0);
+}
+END_TEST
+
 /* From 3.4 on, the list keeps its length until all unused pages are freed. */
 START_TEST(test_heap_freeing_list)
 {
@@ -648,14 +704,23 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_value,        test_string,
-		test_array,        test_id,
-		test_find_id,      test_symbols_search,
-		test_class_name,   test_qualified_name,
-		test_method,       test_env,
-		test_iseq,         test_iseq_line,
-		test_heap,         test_heap_changing,
-		test_heap_freeing, test_heap_freeing_list,
+		test_value,
+		test_string,
+		test_array,
+		test_id,
+		test_find_id,
+		test_symbols_search,
+		test_class_name,
+		test_qualified_name,
+		test_method,
+		test_env,
+		test_iseq,
+		test_iseq_line,
+		test_heap,
+		test_heap_changing,
+		test_heap_freeing,
+		test_heap_freeing_list,
+		test_heap_empty_page,
 	};
 	return run_suite("ruby", tests, RCORE_COUNT(tests));
 }

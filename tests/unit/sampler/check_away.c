@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/count.h"
-#include "sampler/away.h"
+#include "sampler/away/away.h"
 #include "suite.h"
 #include "target/live/live.h"
 

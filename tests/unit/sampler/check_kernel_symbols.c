@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/count.h"
-#include "sampler/kernel_symbols.h"
+#include "sampler/native/kernel_symbols.h"
 #include "suite.h"
 
 /* Tests files in the format of /proc/kallsyms. */

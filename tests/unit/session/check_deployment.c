@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/count.h"
-#include "session/deployment.h"
+#include "session/live/deployment.h"
 
 struct variable {
 	const char *name, *text;

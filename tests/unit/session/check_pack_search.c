@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/count.h"
-#include "session/pack_hide.h"
-#include "session/pack_search.h"
+#include "session/pack/pack_hide.h"
+#include "session/pack/pack_search.h"
 #include "fake_target.h"
 #include "suite.h"
 

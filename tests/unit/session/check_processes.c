@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/count.h"
-#include "session/containers.h"
-#include "session/process_role.h"
+#include "session/live/containers.h"
+#include "session/live/process_role.h"
 
 #define ID    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER "ffff456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

@@ -187,8 +187,10 @@ START_TEST(stands_still)
 }
 END_TEST
 
-/* Nothing else of a process that runs on is ever read, but what does not change: files, code of a
- * JIT. */
+/*
+ * Of a process that runs on, rcore reads only what does not change: files, and
+ * code of a JIT.
+ */
 START_TEST(forgets_what_was_not_kept)
 {
 	uint8_t *code =

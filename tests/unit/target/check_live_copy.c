@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests copies of all memory of a process, on children of this program. */
 #include <check.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -121,6 +122,91 @@ START_TEST(skips_what_is_reserved)
 }
 END_TEST
 
+static const size_t untouched = 64 << 20; /* bytes */
+
+/* Maps memory for the kernel's pages of zeroes, and writes the last page. */
+static void child_maps_zeroes(struct child_shared *shared, const void *argument)
+{
+	const int *advice = argument;
+	shared->mapped = mmap(NULL, untouched, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	madvise(shared->mapped, untouched, *advice);
+	shared->mapped[untouched - 1] = 5;
+	shared->is_ready = 1;
+	for (;;)
+		pause();
+}
+
+/* As gcore does. */
+static void read_all(const struct child *child)
+{
+	static uint8_t buffer[1 << 20];
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/mem", child->pid);
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(file, 0);
+	for (size_t at = 0; at < untouched; at += sizeof(buffer)) {
+		off_t address = (off_t)(address_of(child->shared->mapped) + at);
+		ck_assert_int_eq(pread(file, buffer, sizeof(buffer), address), sizeof(buffer));
+	}
+	close(file);
+}
+
+static void check_zeroes(int advice)
+{
+	struct child child = child_start(child_maps_zeroes, &advice);
+	struct rcore_live *live = live_opened(child.pid);
+	const uint8_t *mapped = child.shared->mapped;
+	read_all(&child);
+	copied(live);
+	/* Without privileges, or a kernel without a page of zeroes. */
+	if (rcore_live_zero_frame())
+		ck_assert_uint_lt(live->copy.size, untouched);
+	ck_assert_int_eq(byte_at(live, mapped), 0);
+	ck_assert_int_eq(byte_at(live, mapped + untouched / 2), 0);
+	ck_assert_int_eq(byte_at(live, mapped + untouched - PAGE), 0);
+	ck_assert_int_eq(byte_at(live, mapped + untouched - 1), 5);
+	rcore_live_close(live);
+	child_stop(&child);
+}
+
+/*
+ * A frame counts as that of zeroes only if several pages share it: otherwise it
+ * could be any page of the process.
+ */
+START_TEST(knows_only_a_shared_frame)
+{
+	enum { PAGES = 8 };
+	uint64_t entries[PAGES], frame = rcore_live_zero_frame();
+	volatile uint8_t *pages =
+		mmap(NULL, PAGES * PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne((void *)pages, MAP_FAILED);
+	madvise((void *)pages, PAGES * PAGE, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < PAGES; i++)
+		ck_assert_uint_eq(pages[i * PAGE], 0);
+	int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(pagemap, 0);
+	off_t at = (off_t)((uintptr_t)pages / PAGE * sizeof(*entries));
+	ck_assert_int_eq(pread(pagemap, entries, sizeof(entries), at), sizeof(entries));
+	for (size_t i = 0; i < PAGES && frame; i++)
+		ck_assert_uint_eq(entries[i] << 9 >> 9, frame);
+	close(pagemap);
+	munmap((void *)pages, PAGES * PAGE);
+}
+END_TEST
+
+START_TEST(copies_no_page_of_zeroes)
+{
+	check_zeroes(MADV_NOHUGEPAGE);
+}
+END_TEST
+
+START_TEST(copies_no_huge_page_of_zeroes)
+{
+	check_zeroes(MADV_HUGEPAGE);
+}
+END_TEST
+
 START_TEST(refuses_to_search_too_much)
 {
 	const int protection = PROT_READ;
@@ -159,6 +245,9 @@ int main(void)
 	tcase_add_test(copy, copies_all);
 	tcase_add_test(copy, invents_no_zeroes);
 	tcase_add_test(copy, skips_what_is_reserved);
+	tcase_add_test(copy, knows_only_a_shared_frame);
+	tcase_add_test(copy, copies_no_page_of_zeroes);
+	tcase_add_test(copy, copies_no_huge_page_of_zeroes);
 	tcase_add_test(copy, refuses_to_search_too_much);
 	tcase_add_test(copy, notices_the_end);
 	suite_add_tcase(suite, copy);

@@ -81,6 +81,8 @@ START_TEST(needs_nothing)
 	ck_assert_int_eq(pipe(ends), 0);
 	ck_assert_ptr_null(rcore_read_ahead_start(ends[0], &map));
 	ck_assert_ptr_null(rcore_read_ahead_start(-1, &map));
+	ck_assert(!rcore_read_ahead_by_page(-1, &map));
+	ck_assert(rcore_read_ahead_by_page(fd, &map));
 	ck_assert_int_eq(ftruncate(fd, 4096), 0);
 	struct rcore_read_ahead *ahead = rcore_read_ahead_start(fd, &map);
 	note_some(ahead);

@@ -499,7 +499,7 @@ START_TEST(cut_off_while_open)
 	err = rcore_load(session, &snapshot);
 	ck_assert_ptr_nonnull(err);
 	ck_assert_int_eq(err->code, RCORE_ERROR_OS);
-	ck_assert_ptr_nonnull(strstr(err->message, "became shorter"));
+	ck_assert_ptr_nonnull(strstr(err->message, "shrank while it was read"));
 	rcore_error_free(err);
 	rcore_close(session);
 	free(file);

@@ -53,8 +53,7 @@ static const struct fault {
 	 "0x400000-0x401000 below its machine stack of 1020 KiB"},
 	{MAIN, 0, 0x6fffff8, 0x7000000,
 	 "stack overflow of the main thread T1, fiber T1.F0: address 0x6fffff8 is where "
-	 "nothing "
-	 "is mapped, just below its machine stack of 8192 KiB"},
+	 "nothing is mapped, just below its machine stack of 8192 KiB"},
 	{NO_FIBER, -1, 0x101ff8, 0x102000,
 	 "stack overflow of kernel thread 7, which runs no Ruby thread: address 0x101ff8 is in "
 	 "the guard page 0x100000-0x102000 below its machine stack of 1024 KiB"},

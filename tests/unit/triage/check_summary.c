@@ -196,7 +196,7 @@ START_TEST(test_gvl_held)
 					       .module = "libruby.so.3.4",
 					       .is_interpreter = true},
 		   false, 64000000,
-		   "held by T2 for this whole look (64 ms), which runs a regexp match "
+		   "held by T2 for as long as rcore looked (64 ms), which runs a regexp match "
 		   "(onig_search) in Rate.fetch (app/rate.rb:14)\n");
 }
 END_TEST

@@ -131,6 +131,18 @@ START_TEST(test_without_caller)
 		check_native(&frames[i], "each", "Foo#each", known ? "worker 1" : NULL, 0);
 	}
 	world_free(snapshot);
+	if (!known)
+		return;
+	/* No object, and an object that is no String. */
+	const uint64_t wrong[] = {3, world.each_method};
+	for (size_t i = 0; i < RCORE_COUNT(wrong); i++) {
+		FAKE_PUT(vm, vm->address, vm, progname, wrong[i]);
+		snapshot = world_load();
+		frames = innermost(snapshot, fiber);
+		check_native(&frames[0], "each", "Foo#each", NULL, 0);
+		ck_assert_ptr_nonnull(strstr(frames[0].problem, "name of the program"));
+		world_free(snapshot);
+	}
 }
 END_TEST
 
@@ -397,6 +409,44 @@ START_TEST(test_empty_stack)
 }
 END_TEST
 
+/* A root fiber keeps its frames, whatever its status. */
+START_TEST(test_root_status)
+{
+	world_begin(_i);
+	struct rcore_snapshot *snapshot = world_load_whole();
+	size_t count = world_fiber(snapshot, world.root)->frame_count;
+	world_free(snapshot);
+	ck_assert_uint_gt(count, 0);
+	FAKE_PUT(&world.vm, world.root, fiber, status, RCORE_FIBER_CREATED);
+	snapshot = world_load_whole();
+	ck_assert_uint_eq(world_fiber(snapshot, world.root)->frame_count, count);
+	world_free(snapshot);
+}
+END_TEST
+
+/* Only a thread that has ended loses the stack of its root fiber before the cfp. */
+START_TEST(test_root_without_stack)
+{
+	enum { KILLED = 3 };
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	uint64_t ec = world.root + (uint64_t)vm->ruby.layout.fiber.saved_ec.offset;
+	uint64_t thread = FAKE_GET(vm, ec, ec, thread_ptr);
+	FAKE_PUT(vm, ec, ec, vm_stack, 0);
+	struct rcore_snapshot *snapshot = world_load();
+	const struct rcore_fiber *fiber = world_fiber(snapshot, world.root);
+	ck_assert(fiber->is_root && !fiber->frame_count);
+	ck_assert_ptr_nonnull(fiber->problem);
+	ck_assert(snapshot->incomplete);
+	world_free(snapshot);
+
+	FAKE_PUT(vm, thread, thread, status, KILLED);
+	snapshot = world_load();
+	ck_assert_ptr_null(world_fiber(snapshot, world.root)->problem);
+	world_free(snapshot);
+}
+END_TEST
+
 /* Plausible on its own: the entry of another method of the same class. */
 START_TEST(test_other_method)
 {
@@ -450,8 +500,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_stack,       test_kinds,        test_without_caller,   test_escaping,
-		test_misfits,     test_stale_pc,     test_escaped_unmarked, test_unfilled,
-		test_empty_stack, test_other_method, test_many_frames};
+		test_stack,       test_kinds,       test_without_caller,     test_escaping,
+		test_misfits,     test_stale_pc,    test_escaped_unmarked,   test_unfilled,
+		test_empty_stack, test_root_status, test_root_without_stack, test_other_method,
+		test_many_frames};
 	return world_run("frames", tests, RCORE_COUNT(tests));
 }

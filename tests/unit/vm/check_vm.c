@@ -481,7 +481,8 @@ START_TEST(test_collected)
 		ck_assert(snapshot->incomplete == (mode != SWEEPING));
 		ck_assert_uint_eq(snapshot->fiber_count, mode == SWEEPING ? 7 : 8);
 		ck_assert_uint_eq(snapshot->thread_count, mode == SWEEPING ? 3 : 4);
-		ck_assert(world_says(snapshot, "no Thread object") == (mode != SWEEPING));
+		ck_assert(world_says(snapshot, "does not point to a Thread object") ==
+			  (mode != SWEEPING));
 		world_free(snapshot);
 	}
 	/*
@@ -645,7 +646,7 @@ START_TEST(test_broken_threads)
 	world_free(load_broken("name: "));
 	FAKE_PUT(vm, world.sleeper, thread, name, 0);
 	FAKE_PUT(vm, world.sleeper, thread, self, world.run);
-	world_free(load_broken("no Thread object"));
+	world_free(load_broken("does not point to a Thread object"));
 	FAKE_PUT(vm, world.sleeper, thread, self, 0);
 	FAKE_PUT(vm, world.sleeper, thread, ec, 0);
 	world_free(load_broken("no execution context"));
@@ -732,10 +733,10 @@ START_TEST(test_broken_fibers)
 	FAKE_PUT(vm, parked_ec, ec, thread_ptr, vm->main_thread);
 
 	FAKE_PUT(vm, world.parked, fiber, prev, 0x10);
-	world_free(load_broken("no fiber where"));
+	world_free(load_broken("does not point to a fiber"));
 	FAKE_PUT(vm, world.parked, fiber, prev, 0);
 	FAKE_PUT(vm, world.parked, fiber, self, world.run);
-	world_free(load_broken("no Fiber object"));
+	world_free(load_broken("does not point to a Fiber object"));
 }
 END_TEST
 

@@ -206,8 +206,7 @@ START_TEST(test_recognize)
 		{ENTRY("a", "\"un\"", ""), 0},
 		{ENTRY("a", "\"Bar#run\"", ""), 0},
 		{"{\"name\": \"a\", \"kind\": \"k\", \"methods\": [\"#run\"], \"requires\": "
-		 "[\"y\"],"
-		 "\"fields\": {\"x\": \"row\", \"y\": \"none\"}}",
+		 "[\"y\"],\"fields\": {\"x\": \"row\", \"y\": \"none\"}}",
 		 0},
 	};
 	static const struct rcore_inspect_options inspect;
@@ -241,8 +240,9 @@ START_TEST(test_bad_files)
 		const char *text, *says;
 	} cases[] = {
 		{"", "not JSON"},
-		{"{", "not JSON"},
+		{"{", "not JSON: unexpected end of data at byte 1"},
 		{"[]", "no array \"recognizers\""},
+		{"null\n", "no array \"recognizers\""},
 		{"{\"recognizers\": 1}", "no array \"recognizers\""},
 		{"{\"recognizers\": [1]}", "recognizer 1 is not an object"},
 		{"{\"recognizers\": [{}]}", "recognizer 1 has no string \"name\""},

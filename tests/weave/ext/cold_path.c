@@ -6,13 +6,13 @@
 
 static volatile int calls;
 
-/* What begins with a call of this is rarely run, as GCC sees it. */
+/* GCC assumes that code which calls this function rarely runs. */
 static __attribute__((cold, noinline)) void rare(void)
 {
 	calls++;
 }
 
-/* Nothing is on the stack yet when it goes there. */
+/* The cold part begins before anything is pushed to the stack. */
 static VALUE early(VALUE self, VALUE number)
 {
 	if (number == INT2FIX(1)) {
@@ -35,7 +35,10 @@ static VALUE late(VALUE self, VALUE number)
 	return rb_str_new_cstr(buffer);
 }
 
-/* One method ends as another, which nothing else jumps to: that is none of its parts. */
+/*
+ * One method ends as another, to which nothing else jumps. The other one is not
+ * a part of it.
+ */
 static __attribute__((noinline)) VALUE second(VALUE self, VALUE number)
 {
 	VALUE value = rb_yield(number);

@@ -5,10 +5,10 @@
 #include <stdint.h>
 
 /*
- * What is on each machine stack right now, in the order in which it was entered: the true
- * interleaving, whatever a debugger makes of it. Each function in C enters itself with its name
- * and the address of its frame, and leaves as its scope ends; Ruby code enters by calling
- * Weave.note.
+ * What is on each machine stack right now, in the order in which it was
+ * entered: the true interleaving, whatever a debugger shows. Each function in C
+ * enters itself with its name and the address of its frame, and leaves when its
+ * scope ends; Ruby code enters by calling Weave.note.
  */
 struct weave_mark {
 	int log, count;

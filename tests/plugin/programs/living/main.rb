@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Runs on: parks fibers, ends some, begins others, and says that it is alive. `stop_here` calls rb_obj_freeze
-# for each number, with the number as self.
+# Runs on: parks fibers, ends some, begins others, and shows that it is alive.
+# `stop_here` calls rb_obj_freeze for each number, with the number as self.
 PARKED = Array.new(3) { |number| Fiber.new { [number].each { Fiber.yield } }.tap(&:resume) }
 SLEEPER = Thread.new { sleep }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Values of Ruby in variables of Ruby and of C. It writes what they are; `look` does not come back.
+# Values of Ruby in variables of Ruby and of C. It writes what they are; `look`
+# does not return.
 require "json"
 require_relative "native"
 

@@ -65,7 +65,10 @@ static VALUE illegal(VALUE self)
 	return Qnil;
 }
 
-/* A page of these rights: 0 none, 1 read, 5 read and execute; -1: mapped and gone again. */
+/*
+ * A page with these rights: 0 none, 1 read, 5 read and execute; -1: mapped and
+ * unmapped again.
+ */
 static VALUE page(VALUE self, VALUE rights)
 {
 	char *pages = mmap(NULL, 3 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -79,7 +82,7 @@ static VALUE page(VALUE self, VALUE rights)
 	return SIZET2NUM((size_t)pages + PAGE);
 }
 
-/* Takes all rights from the page that the object is in. */
+/* Takes all rights from the page that contains the object. */
 static VALUE lock_object(VALUE self, VALUE address)
 {
 	mprotect((void *)(NUM2SIZET(address) & -(size_t)PAGE), PAGE, PROT_NONE);
@@ -97,7 +100,7 @@ static VALUE type_at(VALUE self, VALUE address)
 	return INT2FIX(*(VALUE *)NUM2SIZET(address) & RUBY_T_MASK);
 }
 
-/* The address of an object that nobody knows any more. */
+/* The address of an object to which nothing refers any more. */
 static VALUE forgotten(VALUE self, VALUE list)
 {
 	return SIZET2NUM((size_t)rb_ary_pop(list));
@@ -116,7 +119,7 @@ static VALUE hold(VALUE self, VALUE address)
 
 static VALUE free_twice(VALUE self)
 {
-	/* What stands there is taken for the size and flags of a chunk. */
+	/* These words are read as the size and flags of a chunk. */
 	void *volatile block = calloc(1, 100);
 
 	free((char *)block + sizeof(void *));
@@ -147,7 +150,7 @@ static VALUE bug_formatted(VALUE self, VALUE text)
 	return Qnil;
 }
 
-/* The first argument of an earlier call is one. */
+/* Only the first argument of an earlier call is a format. */
 static VALUE bug_unknown(VALUE self, VALUE text)
 {
 	setenv("CULPRIT", "unknown", 1);
@@ -189,7 +192,7 @@ static VALUE watch(VALUE self, VALUE address)
 	return Qnil;
 }
 
-/* While references are updated the slots that objects were moved from are there. */
+/* While references are updated, the slots that objects left still exist. */
 static void read_moved(void *data)
 {
 	for (size_t i = 0; i < watched_count; i++) {
@@ -230,7 +233,7 @@ static VALUE crash_without_gvl(VALUE self)
 	return Qnil;
 }
 
-/* In a thread that no Ruby knows. */
+/* In a thread that Ruby does not know. */
 static VALUE crash_outside(VALUE self, VALUE address)
 {
 	pthread_t thread;
@@ -255,7 +258,9 @@ static VALUE overflow(VALUE self)
 	return INT2FIX(descend(&top, 0));
 }
 
-/* Ruby's own handler away: the kernel ends the process at the fault itself. */
+/*
+ * Removes Ruby's own handler: the kernel ends the process at the fault itself.
+ */
 static VALUE default_signals(VALUE self)
 {
 	static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Names that are made to break out of every format that carries them.
+# Names that try to break out of every format that contains them.
 begin
   require "ruby/profiler"
 rescue LoadError

@@ -3,7 +3,7 @@ require_relative "../gems/errand-1.2.3/lib/errand"
 
 # A way to the crash through a recursion, a gem, blocks, a template and a string that is evaluated.
 class Worker
-  # As ActionView names what it makes of a template.
+  # Named as ActionView names what it makes from a template.
   GENERATED = "_app_views_show_html_erb___#{Process.clock_gettime(Process::CLOCK_MONOTONIC, :nanosecond)}_#{Process.pid}"
   TEMPLATE = "<% send(GENERATED) %>"
 

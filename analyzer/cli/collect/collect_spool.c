@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/collect/collect_spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/count.h"
+
+static const char *const names[RCORE_SPOOL_FOLDERS] = {
+	[RCORE_SPOOL_LINES] = "lines",
+	[RCORE_SPOOL_PACKS] = "packs",
+};
+
+/* Opens a folder below another; *ret_new: it did not exist. */
+static struct rcore_error *open_folder(int above, const char *path, int flags, bool *ret_new,
+				       int *ret)
+{
+	struct stat status;
+	*ret_new = !mkdirat(above, path, 0700);
+	if (!*ret_new && errno != EEXIST)
+		return rcore_error_os(errno, "cannot create the folder %s", path);
+	*ret = openat(above, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
+	if (*ret < 0 || fstat(*ret, &status))
+		return rcore_error_os(errno, "cannot open the folder %s", path);
+	if ((status.st_uid != geteuid() && status.st_uid != 0) ||
+	    (status.st_mode & (S_IWGRP | S_IWOTH) && !(status.st_mode & S_ISVTX)))
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"%s: others may replace files in it; name a folder of your own, or set "
+			"its sticky bit",
+			path);
+	return NULL;
+}
+
+struct rcore_error *rcore_collect_folder_open(const char *path, int *ret)
+{
+	bool is_new;
+	return open_folder(AT_FDCWD, path, 0, &is_new, ret);
+}
+
+struct rcore_error *rcore_collect_sync(int fd)
+{
+	/* Some file systems have no fsync() of a folder. */
+	return fsync(fd) && errno != EINVAL ? rcore_error_os(errno, "cannot write to the disk")
+					    : NULL;
+}
+
+/* If this is not permitted, the group cannot read the file; not an error. */
+static void share(const struct rcore_spool_folder *spool, int fd, mode_t mode)
+{
+	if (spool->is_shared && !fchown(fd, (uid_t)-1, spool->group))
+		(void)!fchmod(fd, mode);
+}
+
+/*
+ * Everybody could make our folders, or links in their place, before we do: the
+ * sticky bit is not enough here.
+ */
+static struct rcore_error *check_top(const char *path, int folder,
+				     struct rcore_spool_folder *ret)
+{
+	struct stat status;
+	if (fstat(folder, &status))
+		return rcore_error_os(errno, "cannot open the folder %s", path);
+	if (status.st_mode & S_IWOTH)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "%s: everybody may write to it; name a folder of "
+					  "your own",
+					  path);
+	ret->is_shared = status.st_mode & S_IRGRP;
+	ret->group = status.st_gid;
+	return NULL;
+}
+
+static struct rcore_error *open_inner(struct rcore_spool_folder *spool, int top, size_t index)
+{
+	bool is_new = false;
+	struct rcore_error *err =
+		open_folder(top, names[index], O_NOFOLLOW, &is_new, &spool->folders[index]);
+	if (!err && is_new) {
+		share(spool, spool->folders[index], 0750);
+		err = rcore_collect_sync(top);
+	}
+	return rcore_error_wrap(err, "the spool %s", spool->path);
+}
+
+struct rcore_error *rcore_spool_open(const char *path, struct rcore_spool_folder *ret)
+{
+	int top = -1;
+	*ret = (struct rcore_spool_folder){.path = path, .folders = {-1, -1}};
+	struct rcore_error *err = rcore_collect_folder_open(path, &top);
+	if (!err)
+		err = check_top(path, top, ret);
+	for (size_t i = 0; i < RCORE_SPOOL_FOLDERS && !err; i++)
+		err = open_inner(ret, top, i);
+	if (top >= 0)
+		close(top);
+	if (err)
+		ret->path = NULL;
+	return err;
+}
+
+void rcore_spool_make_room(const struct rcore_spool_folder *spool,
+			   const struct rcore_room_limits *limits, const char *own,
+			   uint64_t *left)
+{
+	/* Packs need the room, lines next to none. */
+	const struct rcore_room rooms[] = {
+		{.folder = spool->folders[RCORE_SPOOL_PACKS], .limits = limits, .own = own},
+		{.folder = spool->folders[RCORE_SPOOL_LINES],
+		 .limits = limits,
+		 .own = own,
+		 .ignores_disk = true},
+	};
+	for (size_t i = 0; spool->path && i < RCORE_COUNT(rooms); i++) {
+		uint64_t here = 0;
+		rcore_error_free(rcore_room_make(&rooms[i], &here));
+		*left = here < *left ? here : *left;
+	}
+}
+
+void rcore_spool_share(const struct rcore_spool_folder *spool, int fd)
+{
+	share(spool, fd, 0640);
+}
+
+struct rcore_error *rcore_spool_write_line(const struct rcore_result *result, int fd)
+{
+	int copy =
+		ftruncate(fd, 0) || lseek(fd, 0, SEEK_SET) ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
+	if (!out) {
+		int errnum = errno;
+		if (copy >= 0)
+			close(copy);
+		return rcore_error_os(errnum, "cannot write the line of the spool");
+	}
+	struct rcore_error *err = rcore_result_write(result, out);
+	if (fclose(out) && !err)
+		err = rcore_error_os(errno, "cannot write the line of the spool");
+	return err;
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "cli/list.h"
+#include "cli/start.h"
+#include "cli/target.h"
+#include "cli/profile/profile_screen.h"
+#include "cli/profile/record_private.h"
+
+/* If no event happened, that is a result, too. */
+static bool has_result(const struct rcore_record *record)
+{
+	return record->summary.total.samples ||
+	       (rcore_record_is_of_events(record->asked) && record->summary.processes);
+}
+
+/* Replaces nothing until there is something to replace it with. */
+static struct rcore_error *keep(struct rcore_record *record)
+{
+	if (!record->path || record->is_kept || !has_result(record))
+		return NULL;
+	record->is_kept = true;
+	return rcore_output_keep(&record->output);
+}
+
+/* Warns once if labels were asked for that the BPF program does not find. */
+static void warn_of_missing_labels(struct rcore_record *record)
+{
+	if (record->has_warned || !record->summary.lacks_work)
+		return;
+	record->has_warned = true;
+	fprintf(stderr,
+		"rcore: with --ebpf, labels come only from contexts; to label what threads "
+		"work on (docs/recognizers.md), record %s\n",
+		record->asked->system ? "with --ebpf=no" : "without --ebpf");
+}
+
+static struct rcore_record_summary shown_of(const struct rcore_record *record)
+{
+	return (struct rcore_record_summary){
+		.summary = &record->summary,
+		.rate = rcore_record_rate(record->asked, record->is_copied),
+		.is_terminal = record->shows_progress,
+		.is_off_cpu = record->asked->off_cpu,
+		.is_calls = record->asked->events.count,
+		.is_functions = record->how.function_count,
+		.is_native = record->asked->native};
+}
+
+static struct rcore_error *write_block(struct rcore_record *record, bool is_last)
+{
+	char escaped[256];
+	struct rcore_error *err =
+		is_last ? rcore_recording_writer_end(record->writer, record->profile)
+			: rcore_recording_writer_flush(record->writer, record->profile);
+	if (!record->path)
+		return err;
+	return rcore_error_wrap(err, "%s",
+				rcore_escape(escaped, sizeof(escaped), record->path));
+}
+
+static struct rcore_error *each_second(struct rcore_sampling *sampling, bool is_last,
+				       void *context)
+{
+	struct rcore_record *record = context;
+	const struct rcore_record_summary shown = shown_of(record);
+	rcore_sampling_summary(sampling, &record->summary);
+	warn_of_missing_labels(record);
+	struct rcore_error *err = record->asked->system
+					  ? rcore_record_state_system(record, sampling)
+					  : rcore_record_state_process(record, sampling);
+	if (!err)
+		err = rcore_record_state_engine(record);
+	if (!err && is_last)
+		err = rcore_record_state_end(record);
+	if (!err)
+		err = write_block(record, is_last);
+	if (!err)
+		err = keep(record);
+	if (record->shows_progress && !is_last)
+		rcore_record_progress(&shown);
+	return err;
+}
+
+/* Opens a file that is written as long as samples are taken. */
+static struct rcore_error *open_named(struct rcore_record *record)
+{
+	char escaped[256];
+	rcore_escape(escaped, sizeof(escaped), record->path);
+	struct rcore_error *err =
+		rcore_output_open(record->path, RCORE_OUTPUT_PRIVATE, NULL, &record->output);
+	if (err)
+		return err;
+	if (record->output.through >= 0)
+		return rcore_error_create(RCORE_ERROR_USAGE,
+					  "%s: is not a plain file, as a recording must be; "
+					  "name another one with -o",
+					  escaped);
+	/* rcore_output_keep() closes its own descriptor. */
+	record->fd = fcntl(record->output.fd, F_DUPFD_CLOEXEC, 0);
+	return record->fd < 0 ? rcore_error_os(errno, "cannot write %s", escaped) : NULL;
+}
+
+static struct rcore_error *open_recording(struct rcore_record *record)
+{
+	struct rcore_error *err = NULL;
+	if (record->path) {
+		err = open_named(record);
+	} else {
+		record->fd = rcore_temporary_open();
+		if (record->fd < 0)
+			err = rcore_error_os(errno, "cannot write the samples to %s",
+					     rcore_temporary_folder());
+	}
+	return err ? err : rcore_recording_writer_new(record->fd, &record->writer);
+}
+
+static bool is_recording(const char *path)
+{
+	static const char ending[] = ".rec";
+	size_t length = strlen(path);
+	return length >= strlen(ending) && !strcmp(path + length - strlen(ending), ending);
+}
+
+/* Finds which output is the recording, and which are made from it. */
+static struct rcore_error *sort_outputs(struct rcore_record *record)
+{
+	const struct rcore_strings *outputs = &record->asked->profile.outputs;
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; !err && i < outputs->count; i++) {
+		if (!is_recording(outputs->items[i]))
+			err = rcore_strings_add(&record->outputs, outputs->items[i]);
+		else if (!record->path)
+			record->path = outputs->items[i];
+		else
+			err = rcore_error_create(RCORE_ERROR_USAGE,
+						 "only one output can be a recording (.rec)");
+	}
+	return err;
+}
+
+/* Writes the outputs that are made from the samples. */
+static struct rcore_error *report(struct rcore_record *record, bool only_check,
+				  const struct rcore_cli_target *target, bool *ret_partial)
+{
+	struct rcore_profile_arguments arguments = record->asked->profile;
+	char temporary[64];
+	snprintf(temporary, sizeof(temporary), "/proc/self/fd/%d", record->fd);
+	arguments.outputs = record->outputs;
+	const struct rcore_profile_request request = {
+		.arguments = &arguments,
+		.path = record->path ? record->path : temporary,
+		.name = record->path ? NULL : "the samples",
+		.redact = target->options.redact,
+		.color = target->color,
+	};
+	if (only_check)
+		return rcore_profile_check(&request, NULL);
+	if (record->path && !record->outputs.count)
+		return NULL;
+	return rcore_profile_show(&request, NULL, ret_partial);
+}
+
+/* With --system, one line is enough; the last line counts such processes. */
+static void say_refused(int pid, const struct rcore_error *why, void *context)
+{
+	struct rcore_record *record = context;
+	if (!record->refused++ || !record->asked->system)
+		fprintf(stderr, "rcore: sampling process %d without BPF: %s\n", pid,
+			why->message);
+}
+
+static void note_left_out(int pid, const char *title, const struct rcore_error *why,
+			  void *context)
+{
+	struct rcore_record *record = context;
+	/* A title may hold arguments. */
+	rcore_left_out_add(&record->left_out, pid, record->is_redacted ? NULL : title,
+			   why->message);
+}
+
+/*
+ * Whether processes that the BPF program cannot sample are left out. With
+ * --native, each sample without BPF stops its process.
+ */
+static bool must_copy(const struct rcore_record_arguments *asked)
+{
+	return rcore_record_ebpf(asked) == RCORE_EBPF_REQUIRE ||
+	       rcore_record_is_of_events(asked) || (asked->system && asked->native);
+}
+
+/*
+ * Each process that is sampled needs some files. What rcore starts keeps its
+ * own limit.
+ */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static struct rcore_error *sample(struct rcore_cli_target *target, struct rcore_record *record,
+				  int pid, bool is_new)
+{
+	const struct rcore_record_arguments *asked = record->asked;
+	struct rcore_options open = target->options;
+	open.recognizer_file = asked->recognizers;
+	const struct rcore_sampling_options sampling = {
+		.pid = pid,
+		.is_new = is_new,
+		.children = asked->children,
+		.system = asked->system,
+		.rate = (double)rcore_record_rate(asked, record->is_copied),
+		.stopped_rate = (double)rcore_record_rate(asked, false),
+		.seconds = (double)asked->seconds,
+		.open = &open,
+		.sampler =
+			{
+				.fiber_rate = (double)asked->fiber_rate,
+				.labels = asked->labels.items,
+				.label_count = asked->labels.count,
+				.where = asked->profile.where.items,
+				.where_count = asked->profile.where.count,
+				.by_label = rcore_profile_by_label(asked->profile.by),
+				.redact = target->options.redact,
+				.native = asked->native,
+				.off_cpu = asked->off_cpu,
+				.only_running = asked->system && record->bpf,
+				.kernel = record->kernel,
+				.functions = record->how.functions,
+				.function_count = record->how.function_count,
+				.is_single = getenv("RCORE_TEST_SINGLE_READ") != NULL,
+			},
+		.stop = rcore_start_interrupted(),
+		.engine = &rcore_bpf_engine,
+		.bpf = record->bpf,
+		.refused = must_copy(asked) ? NULL : say_refused,
+		.left_out = asked->system ? note_left_out : NULL,
+		.each_second = each_second,
+		.context = record,
+	};
+	record->is_redacted = target->options.redact != RCORE_REDACT_NONE;
+	raise_file_limit();
+	struct rcore_error *err = open_recording(record);
+	if (!err)
+		err = rcore_record_state_start(record);
+	return err ? err : rcore_sampling_run(&sampling, record->profile);
+}
+
+static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *given,
+					int *ret_status)
+{
+	const struct rcore_record_arguments *asked = given;
+	struct rcore_record record = {.asked = asked,
+				      .output = {.fd = -1, .through = -1},
+				      .fd = -1,
+				      .shows_progress = isatty(STDERR_FILENO)};
+	struct rcore_started started = {0};
+	bool is_partial = false;
+	struct rcore_error *err = rcore_record_events(asked, &record.names, &record.how);
+	if (!err)
+		err = rcore_record_check(asked, &record.how);
+	if (!err)
+		err = sort_outputs(&record);
+	if (!err)
+		err = report(&record, true, target, &is_partial);
+	if (!err && !(record.profile = rcore_profile_new()))
+		err = rcore_error_no_memory();
+	if (!err)
+		err = rcore_record_open_bpf(&record);
+	if (!err)
+		err = rcore_record_read_kernel(&record);
+	if (!err && asked->command.count)
+		err = rcore_start(&asked->command, &started);
+	rcore_start_watch();
+	if (!err)
+		err = sample(target, &record, asked->pid ? asked->pid : started.pid,
+			     asked->command.count);
+	/* Unloads the BPF program before the report, which may take long. */
+	rcore_bpf_engine.close(record.bpf);
+	record.bpf = NULL;
+	if (!err && record.summary.copied && !record.summary.total.samples &&
+	    !rcore_record_is_of_events(asked))
+		err = rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					 "no samples: no thread was on a processor in %.1f s; "
+					 "record %s to sample threads that wait",
+					 record.summary.seconds,
+					 asked->system ? "with --ebpf=no" : "without --ebpf");
+	const struct rcore_record_summary shown = shown_of(&record);
+	if (has_result(&record))
+		rcore_record_end(&shown);
+	rcore_left_out_print(&record.left_out);
+	/*
+	 * If something fails, the samples taken until then are still written.
+	 */
+	struct rcore_error *failure =
+		has_result(&record) ? report(&record, false, target, &is_partial) : NULL;
+	if (err)
+		rcore_error_free(failure);
+	else
+		err = failure;
+	if (started.pid)
+		rcore_start_leave(&started);
+	rcore_recording_writer_free(record.writer);
+	rcore_output_close(&record.output);
+	if (record.fd >= 0)
+		close(record.fd);
+	rcore_profile_free(record.profile);
+	rcore_kernel_symbols_free(record.kernel);
+	rcore_arena_deinit(&record.names);
+	free(record.outputs.items);
+	*ret_status = is_partial;
+	return err;
+}
+
+const struct rcore_command rcore_cli_record = {
+	.name = "record",
+	.topic = RCORE_TOPIC_TIME,
+	.input = RCORE_INPUT_FILES,
+	.summary = "sample the stacks of a running program",
+	.doc = "Read the stack of each thread and fiber many times a second, and what each "
+	       "waits for, without stopping the program. A FILE that ends in .rec keeps all "
+	       "samples for rcore report; without -o, print the methods with the most time of "
+	       "their own.",
+	.options = rcore_record_options,
+	.size = sizeof(struct rcore_record_arguments),
+	.defaults = &rcore_record_defaults,
+	.rest = "COMMAND",
+	.rest_offset = offsetof(struct rcore_record_arguments, command),
+	.shell_examples =
+		(const char *const[]){
+			"rcore record -p 4242 -o slow.folded",
+			"rcore record --ebpf -p 4242 -o busy.svg",
+			"rcore record --ebpf --native -p 4242 -o busy.svg",
+			"rcore record --off-cpu -p 4242 -o blocked.svg",
+			"rcore record --off-cpu --native --kernel -p 4242 -o blocked.svg",
+			"rcore record -e syscalls:write -p 4242 --by label:request_id",
+			"rcore record -e uprobe:libssl.so.3:SSL_write -p 4242 -o tls.svg",
+			"rcore record --children -o load.rec -- bundle exec puma",
+			"rcore record --system -d 60 -o machine.pb.gz",
+			"rcore record -p puma -d 10 --by label:path", NULL},
+	.exit_status = "Exit status: 0 the samples were written; 2 they were not; 3 not a Ruby "
+		       "process; 64 wrong usage.",
+	.run_in_shell = run_in_shell,
+};

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_CLI_RECORD_PRIVATE_H
+#define RCORE_CLI_RECORD_PRIVATE_H
+
+#include "cli/profile/record_arguments.h"
+#include "cli/profile/record_events.h"
+#include "cli/profile/record_summary.h"
+#include "profile/format.h"
+#include "profile/recording_writer.h"
+#include "sampler/native/kernel_symbols.h"
+#include "sampler/sampling.h"
+#include "target/output/output.h"
+
+/* The output to which samples are written while they are taken. */
+struct rcore_record {
+	const struct rcore_record_arguments *asked;
+	/* The path of the recording, or NULL if it is not kept. */
+	const char *path;
+	struct rcore_strings outputs; /* the other outputs */
+	struct rcore_profile *profile;
+	struct rcore_output output;
+	int fd;
+	struct rcore_recording_writer *writer;
+	struct rcore_bpf_options how;
+	struct rcore_arena names;            /* in `how` */
+	struct rcore_bpf *bpf;               /* NULL: not used */
+	struct rcore_kernel_symbols *kernel; /* NULL: not used */
+	bool shows_progress, has_facts, is_kept, has_warned;
+	bool is_copied;     /* `bpf` was opened */
+	const char *engine; /* the fact as last written; NULL: not yet */
+	/* With --system, as last written. */
+	size_t processes;
+	char rubies[256];
+	struct rcore_left_out left_out;
+	bool is_redacted;
+	size_t refused; /* processes that the BPF program cannot sample */
+	struct rcore_sampling_summary summary;
+};
+
+/*
+ * record_facts.c: these write facts to the recording. Of a process or, with
+ * --system, how many processes were sampled, and their Rubies; if they are not
+ * written yet, or have changed. Errors: NO_MEMORY.
+ */
+struct rcore_error *rcore_record_state_process(struct rcore_record *record,
+					       struct rcore_sampling *sampling);
+struct rcore_error *rcore_record_state_system(struct rcore_record *record,
+					      struct rcore_sampling *sampling);
+/*
+ * How the samples were taken, if that has changed: a process may have started
+ * that cannot be sampled with BPF.
+ */
+struct rcore_error *rcore_record_state_engine(struct rcore_record *record);
+/* What is known at the start, and at the end. */
+struct rcore_error *rcore_record_state_start(struct rcore_record *record);
+struct rcore_error *rcore_record_state_end(struct rcore_record *record);
+
+/*
+ * record_bpf.c: opens the BPF program if it is asked for. If the kernel refuses
+ * it, prints why, or returns an error if samples must be taken with it.
+ */
+struct rcore_error *rcore_record_open_bpf(struct rcore_record *record);
+/* Reads the names of the kernel's functions, if its frames will be copied. */
+struct rcore_error *rcore_record_read_kernel(struct rcore_record *record);
+
+#endif

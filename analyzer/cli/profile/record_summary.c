@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/profile/record_summary.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+static double own_percent(const struct rcore_sampling_summary *summary)
+{
+	return summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0;
+}
+
+/* What follows the number of events. */
+static const char *unit_of(const struct rcore_record_summary *shown)
+{
+	bool is_one = shown->summary->total.samples == 1;
+	if (shown->is_functions)
+		return is_one ? "call" : "calls";
+	if (shown->is_calls)
+		return is_one ? "system call" : "system calls";
+	return is_one ? "time" : "times";
+}
+
+void rcore_record_progress(const struct rcore_record_summary *shown)
+{
+	const struct rcore_sampling_summary *summary = shown->summary;
+	if (shown->is_off_cpu || shown->is_calls) {
+		fprintf(stderr,
+			"\rrcore: %.0f s, %s%llu %s, rcore uses %.1f %% of a processor (Ctrl-C "
+			"stops it)\033[K",
+			summary->seconds,
+			shown->is_calls ? "" : "threads left their processors ",
+			(unsigned long long)summary->total.samples, unit_of(shown),
+			own_percent(summary));
+		fflush(stderr);
+		return;
+	}
+	fprintf(stderr,
+		"\rrcore: %.0f s, %llu samples at %.1f per second, %llu read again, rcore uses "
+		"%.1f %% of a processor (Ctrl-C stops it)\033[K",
+		summary->seconds, (unsigned long long)summary->total.samples, summary->achieved,
+		(unsigned long long)summary->total.rejected, own_percent(summary));
+	fflush(stderr);
+}
+
+/* Of native frames in records of the BPF program. */
+static void summarize_unwinding(const struct rcore_record_summary *shown)
+{
+	const struct rcore_sampler_statistics *total = &shown->summary->total;
+	if (!shown->is_native)
+		return;
+	fprintf(stderr, "; %llu of %llu native stacks could not be unwound completely",
+		(unsigned long long)total->not_unwound, (unsigned long long)total->unwound);
+}
+
+static void summarize_events(const struct rcore_record_summary *shown)
+{
+	const struct rcore_sampling_summary *summary = shown->summary;
+	const struct rcore_sampler_statistics *total = &summary->total;
+	fprintf(stderr, "rcore: in %.1f s, %s%llu %s; %llu records were lost", summary->seconds,
+		shown->is_calls ? "" : "threads left their processors ",
+		(unsigned long long)total->samples, unit_of(shown),
+		(unsigned long long)total->overruns);
+	if (total->overruns)
+		fputs(" because rcore was too slow", stderr);
+	if (total->unread)
+		fprintf(stderr, ", %llu stacks could not be read",
+			(unsigned long long)total->unread);
+	summarize_unwinding(shown);
+	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
+}
+
+/* Summarizes the samples of the BPF program. */
+static void summarize_copied(const struct rcore_record_summary *shown)
+{
+	const struct rcore_sampling_summary *summary = shown->summary;
+	const struct rcore_sampler_statistics *total = &summary->total;
+	fprintf(stderr,
+		"rcore: %llu samples in %.1f s, %zu per second on a processor; %llu were "
+		"lost",
+		(unsigned long long)total->samples, summary->seconds, shown->rate,
+		(unsigned long long)total->overruns);
+	if (total->overruns)
+		fputs(" because rcore was too slow", stderr);
+	if (total->unread || total->foreign)
+		fprintf(stderr, ", %llu have no Ruby stack (%llu could not be read)",
+			(unsigned long long)total->foreign, (unsigned long long)total->unread);
+	if (summary->copied < summary->processes)
+		fprintf(stderr, "; %zu of %zu processes were sampled without BPF",
+			summary->processes - summary->copied, summary->processes);
+	summarize_unwinding(shown);
+	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
+}
+
+static void summarize(const struct rcore_record_summary *shown)
+{
+	const struct rcore_sampling_summary *summary = shown->summary;
+	const struct rcore_sampler_statistics *total = &summary->total;
+	double asked = (double)shown->rate;
+	fprintf(stderr,
+		"rcore: %llu samples in %.1f s, %.1f per second%s; %llu were read again",
+		(unsigned long long)total->samples, summary->seconds, summary->achieved,
+		summary->achieved < 0.95 * asked
+			? " (fewer than requested: rcore got too little time)"
+			: "",
+		(unsigned long long)total->rejected);
+	if (total->partial || total->lost)
+		fprintf(stderr, ", %llu have outer frames only, %llu none",
+			(unsigned long long)total->partial, (unsigned long long)total->lost);
+	if (total->stopped)
+		fprintf(stderr, "; stopped %llu times, for %.1f ms on average and %.1f at most",
+			(unsigned long long)total->stopped,
+			(double)total->stopped_ns / 1e6 / (double)total->stopped,
+			(double)total->longest_stop_ns / 1e6);
+	if (total->not_stopped)
+		fprintf(stderr,
+			"; %llu times it could not be stopped, and native frames are "
+			"missing",
+			(unsigned long long)total->not_stopped);
+	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
+}
+
+void rcore_record_end(const struct rcore_record_summary *shown)
+{
+	if (shown->is_terminal)
+		fputs("\r\033[K", stderr);
+	if (shown->is_off_cpu || shown->is_calls)
+		summarize_events(shown);
+	else if (shown->summary->copied)
+		summarize_copied(shown);
+	else
+		summarize(shown);
+}
+
+void rcore_left_out_add(struct rcore_left_out *left_out, int pid, const char *title,
+			const char *why)
+{
+	enum { NAMED = 4, WHY_SIZE = 160 };
+	size_t used = strlen(left_out->text);
+	char name[48], reason[WHY_SIZE];
+	if (left_out->count++ >= NAMED)
+		return;
+	left_out->named++;
+	rcore_escape(name, sizeof(name), title ? title : "");
+	snprintf(left_out->text + used, sizeof(left_out->text) - used, "%s%d%s%s%s: %s",
+		 used ? "; " : "", pid, name[0] ? " (" : "", name, name[0] ? ")" : "",
+		 rcore_escape(reason, sizeof(reason), why));
+}
+
+void rcore_left_out_print(const struct rcore_left_out *left_out)
+{
+	if (!left_out->count)
+		return;
+	fprintf(stderr, "rcore: %zu Ruby process%s could not be sampled: %s%s\n",
+		left_out->count, left_out->count > 1 ? "es" : "", left_out->text,
+		left_out->count > left_out->named ? "; ..." : "");
+}

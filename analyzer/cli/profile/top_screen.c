@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/profile/top_screen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/grow.h"
+#include "base/text.h"
+
+/* The rest of the control sequences. */
+#define SCREEN_HOME "\033[H"
+#define LINE_END    "\033[K\r\n"
+#define SCREEN_END  "\033[K\033[J"
+#define BOLD        "\033[1m"
+#define PLAIN       "\033[0m"
+
+enum { ROWS = 24, COLUMNS = 80 };
+
+static uint64_t sum(const uint64_t *window)
+{
+	uint64_t all = 0;
+	for (size_t i = 0; i < RCORE_TOP_WINDOW; i++)
+		all += window[i];
+	return all;
+}
+
+struct row {
+	uint32_t number;
+	uint64_t order;
+};
+
+static int by_order(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+	if (a->order != b->order)
+		return a->order < b->order ? 1 : -1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Writes at most `width` columns of a line, without cutting a character. */
+static void put_line(FILE *out, const char *line, size_t width)
+{
+	size_t column = 0, i = 0;
+	for (; line[i]; i++)
+		if (((unsigned char)line[i] & 0xc0) != 0x80 && column++ == width)
+			break;
+	fwrite(line, 1, i, out);
+	fputs(LINE_END, out);
+}
+
+static double share(uint64_t part, uint64_t all)
+{
+	return all ? 100.0 * (double)part / (double)all : 0;
+}
+
+static void draw_threads(struct rcore_top *top, FILE *out, size_t rows, size_t width)
+{
+	char line[1024], name[256];
+	struct row *order = rcore_calloc(top->threads.count, sizeof(*order));
+	size_t count = 0;
+	for (size_t i = 1; order && i < top->threads.count; i++) {
+		uint64_t all = 0;
+		for (size_t j = 0; j < RCORE_SAMPLE_STATES; j++)
+			all += sum(top->threads.items[i].states[j]);
+		if (all)
+			order[count++] = (struct row){
+				(uint32_t)i,
+				sum(top->threads.items[i].states[RCORE_SAMPLE_RUNNING]) +
+					sum(top->threads.items[i].states[RCORE_SAMPLE_GC])};
+	}
+	if (order)
+		qsort(order, count, sizeof(*order), by_order);
+	for (size_t i = 0; i < count && i < rows; i++) {
+		const struct rcore_top_thread *thread = &top->threads.items[order[i].number];
+		const struct rcore_profile_thread *record =
+			rcore_profile_thread_at(top->profile, order[i].number);
+		uint64_t all = 0;
+		for (size_t j = 0; j < RCORE_SAMPLE_STATES; j++)
+			all += sum(thread->states[j]);
+		rcore_escape(name, sizeof(name),
+			     rcore_profile_text(top->profile, record->name));
+		snprintf(line, sizeof(line), "%7u %-6s %6.1f %6.1f %6.1f %8.1f  %s",
+			 record->tid, rcore_profile_text(top->profile, record->id),
+			 share(sum(thread->states[RCORE_SAMPLE_RUNNING]), all),
+			 share(sum(thread->states[RCORE_SAMPLE_GC]), all),
+			 share(sum(thread->states[RCORE_SAMPLE_GVL]), all),
+			 share(sum(thread->states[RCORE_SAMPLE_BLOCKED]), all), name);
+		put_line(out, line, width);
+	}
+	free(order);
+}
+
+static void draw_methods(struct rcore_top *top, FILE *out, size_t rows, size_t width)
+{
+	char line[2048], label[1024], path[512];
+	struct row *order = rcore_calloc(top->methods.count, sizeof(*order));
+	uint64_t all = 0;
+	size_t count = 0;
+	for (size_t i = 0; order && i < top->methods.count; i++) {
+		const struct rcore_top_method *method = &top->methods.items[i];
+		all += sum(method->self);
+		uint64_t value = sum(top->by_total ? method->total : method->self);
+		if (value)
+			order[count++] = (struct row){(uint32_t)i, value};
+	}
+	if (order)
+		qsort(order, count, sizeof(*order), by_order);
+	for (size_t i = 0; i < count && i < rows; i++) {
+		const struct rcore_top_method *method = &top->methods.items[order[i].number];
+		const struct rcore_profile_function *function =
+			rcore_profile_function_at(top->profile, order[i].number);
+		rcore_escape(label, sizeof(label),
+			     rcore_profile_text(top->profile, function->label));
+		rcore_escape(path, sizeof(path),
+			     rcore_profile_text(top->profile, function->path));
+		snprintf(line, sizeof(line), "%6.1f %6.1f  %s  %s%s%.0u",
+			 share(sum(method->self), all), share(sum(method->total), all), label,
+			 path, function->first_line ? ":" : "", function->first_line);
+		put_line(out, line, width);
+	}
+	free(order);
+}
+
+static void heading(const struct rcore_top *top, FILE *out, const char *line, size_t width)
+{
+	if (top->color)
+		fputs(BOLD, out);
+	put_line(out, line, width);
+	if (top->color)
+		fputs(PLAIN, out);
+}
+
+void rcore_top_draw(struct rcore_top *top, struct rcore_sampling *sampling)
+{
+	struct winsize size = {0};
+	char line[256], *screen = NULL;
+	size_t length;
+	const struct rcore_sampling_summary *summary = &top->summary;
+	const struct rcore_sampler *first = rcore_sampling_at(sampling, 0);
+	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+	size_t rows = size.ws_row ? size.ws_row : ROWS,
+	       width = size.ws_col ? size.ws_col : COLUMNS;
+	FILE *out = open_memstream(&screen, &length);
+	if (!out)
+		return;
+	fputs(SCREEN_HOME, out);
+	snprintf(line, sizeof(line),
+		 "rcore top: pid %d, Ruby %s, %llu threads, %llu fibers; %.0f samples per "
+		 "second, rcore uses %.1f %% of a processor",
+		 first ? rcore_sampler_pid(first) : 0, first ? rcore_sampler_ruby(first) : "?",
+		 (unsigned long long)summary->total.threads,
+		 (unsigned long long)summary->total.fibers, summary->achieved,
+		 summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0);
+	put_line(out, line, width);
+	snprintf(line, sizeof(line),
+		 "the last %d s, %s time, by %s; s: by self, t: by total, m: cpu or wall, q: "
+		 "quit",
+		 RCORE_TOP_WINDOW, top->is_wall ? "wall" : "cpu",
+		 top->by_total ? "total" : "self");
+	put_line(out, line, width);
+	/* Threads get a third of the rest. */
+	size_t left = rows > 6 ? rows - 6 : 0, threads = left / 3;
+	size_t shown = top->threads.count > 1 ? top->threads.count - 1 : 0;
+	if (shown < threads)
+		threads = shown;
+	heading(top, out, "    TID THREAD RUN %   GC %  GVL % BLOCKED %  NAME", width);
+	draw_threads(top, out, threads, width);
+	heading(top, out, "SELF % TOTAL %  METHOD", width);
+	draw_methods(top, out, left - threads, width);
+	fputs(SCREEN_END, out);
+	if (!fclose(out)) {
+		fwrite(screen, 1, length, stdout);
+		fflush(stdout);
+	}
+	free(screen);
+}

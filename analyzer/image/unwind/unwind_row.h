@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_IMAGE_UNWIND_ROW_H
+#define RCORE_IMAGE_UNWIND_ROW_H
+
+#include <elfutils/libdw.h>
+
+#include "image/unwind/unwind_machine.h"
+
+/*
+ * Where the caller's registers are at one code address, as libdw evaluates its
+ * call frame information, in a form that is applied in a few instructions:
+ * libdwfl evaluates it again for each frame of each stack. Only of a machine
+ * with a column for the return address (rcore_unwind_machine.pc).
+ */
+struct rcore_row {
+	bool is_plain; /* otherwise libdwfl must apply it */
+	struct {
+		/*
+		 * Zero: the value is lost. The two last ones are relative to
+		 * the canonical frame address.
+		 */
+		enum {
+			RCORE_RULE_LOST,
+			RCORE_RULE_SAME,
+			RCORE_RULE_SAVED,
+			RCORE_RULE_OFFSET
+		} rule;
+		uint64_t offset;
+	} columns[RCORE_MAX_DWARF_REGISTERS];
+};
+
+/* If a rule is more than an offset, row->is_plain is false. */
+void rcore_row_init(struct rcore_row *row, Dwarf_Frame *frame,
+		    const struct rcore_unwind_machine *machine);
+
+/* Returns false if the word cannot be read. */
+typedef bool rcore_row_read(void *context, uint64_t address, uint64_t *ret);
+
+enum rcore_row_result {
+	RCORE_ROW_APPLIED,
+	/* The return address is 0, which ends the stack for libdwfl, too. */
+	RCORE_ROW_ENDS,
+	/* A word cannot be read; libdwfl then decides. */
+	RCORE_ROW_UNREADABLE,
+};
+
+/*
+ * Replaces the registers by those of the caller, or leaves them as they are.
+ * Reads the words that libdwfl reads, in its order.
+ */
+enum rcore_row_result rcore_row_apply(const struct rcore_row *row,
+				      const struct rcore_unwind_machine *machine,
+				      uint64_t frame_address, rcore_row_read *read,
+				      void *context, struct rcore_unwind_registers *registers);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "report/text/process/fold.h"
+
+enum {
+	MAX_PERIOD = 32,
+	MIN_ROUNDS = 4, /* fewer are easier to read unfolded */
+	MIN_ROWS = 10,
+};
+
+static size_t rounds_of(const struct rcore_rows *rows, size_t first, size_t period)
+{
+	size_t at = first;
+	while (at < rows->count &&
+	       (at < first + period || rcore_row_same(rows, at, at - period)))
+		at++;
+	return (at - first) / period;
+}
+
+bool rcore_fold_next(const struct rcore_rows *rows, size_t *at, struct rcore_fold *ret)
+{
+	if (*at >= rows->count)
+		return false;
+	*ret = (struct rcore_fold){.first = *at, .period = 1, .rounds = 1};
+	for (size_t period = 1; period <= MAX_PERIOD; period++) {
+		size_t rounds = rounds_of(rows, *at, period);
+		if (rounds >= MIN_ROUNDS && rounds * period >= MIN_ROWS) {
+			ret->period = period;
+			ret->rounds = rounds;
+			break;
+		}
+	}
+	*at += ret->period * ret->rounds;
+	return true;
+}

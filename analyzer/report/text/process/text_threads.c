@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/count.h"
+#include "base/grow.h"
+#include "base/text.h"
+#include "report/text/text.h"
+#include "report/text/process/text_native.h"
+#include "report/text/process/text_values.h"
+#include "report/names.h"
+
+enum { NAME_COLUMNS = 24 };
+
+static const char *ractor_words(const struct rcore_text *text,
+				const struct rcore_thread *thread,
+				char buffer[RCORE_COUNT_SIZE])
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	if (snapshot->ractor_count < 2 || thread->ractor < 0)
+		return "";
+	snprintf(buffer, RCORE_COUNT_SIZE, "  ractor %" PRIu64,
+		 snapshot->ractors[thread->ractor].id);
+	return buffer;
+}
+
+/* Returns the columns of: main "name" */
+static int name_width(const struct rcore_thread *thread)
+{
+	size_t width = thread->is_main ? 4 : 0;
+	if (thread->name && thread->name[0])
+		width += (width ? 1 : 0) + 2 + rcore_escape_width(thread->name);
+	return width > NAME_COLUMNS ? NAME_COLUMNS : (int)width;
+}
+
+static void print_name(const struct rcore_text *text, const struct rcore_thread *thread,
+		       int columns)
+{
+	FILE *out = text->pen.out;
+	int width = name_width(thread);
+	if (thread->is_main)
+		fputs("main", out);
+	if (thread->name && thread->name[0]) {
+		fputs(thread->is_main ? " \"" : "\"", out);
+		rcore_escape_write(out, thread->name);
+		putc('"', out);
+	}
+	fprintf(out, "%*s", columns > width ? columns - width : 0, "");
+}
+
+enum { LWP_SIZE = 24 };
+
+static const char *lwp_words(const struct rcore_thread *thread, char buffer[LWP_SIZE])
+{
+	if (thread->tid)
+		snprintf(buffer, LWP_SIZE, "LWP %d", thread->tid);
+	else
+		snprintf(buffer, LWP_SIZE, "%s", thread->is_parked ? "no LWP" : "");
+	return buffer;
+}
+
+void rcore_text_measure(struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	int *columns[] = {&text->columns.id, &text->columns.tid, &text->columns.name,
+			  &text->columns.status};
+	for (size_t i = 0; i < snapshot->thread_count; i++) {
+		const struct rcore_thread *thread = &snapshot->threads[i];
+		char lwp[LWP_SIZE];
+		int widths[] = {
+			snprintf(NULL, 0, "%s", thread->id),
+			(int)strlen(lwp_words(thread, lwp)),
+			name_width(thread),
+			snprintf(NULL, 0, "%s", rcore_thread_text(thread)),
+		};
+		if (!rcore_pick_thread(snapshot, &text->pick, i) || thread->is_ended)
+			continue;
+		for (size_t j = 0; j < RCORE_COUNT(widths); j++)
+			if (widths[j] > *columns[j])
+				*columns[j] = widths[j];
+	}
+}
+
+static void print_addresses(const struct rcore_text *text, const struct rcore_thread *thread)
+{
+	rcore_style(&text->pen, RCORE_STYLE_QUIET);
+	if (thread->object)
+		fprintf(text->pen.out, "  Thread 0x%" PRIx64, thread->object);
+	if (thread->address)
+		fprintf(text->pen.out, "  rb_thread_t 0x%" PRIx64, thread->address);
+	rcore_style(&text->pen, RCORE_STYLE_PLAIN);
+}
+
+static void print_fiber_count(const struct rcore_text *text, const struct rcore_thread *thread)
+{
+	char number[RCORE_COUNT_SIZE];
+	fprintf(text->pen.out, "  %s fiber%s", rcore_count_text(thread->fiber_count, number),
+		thread->fiber_count == 1 ? "" : "s");
+	if (text->options.verbose)
+		print_addresses(text, thread);
+	putc('\n', text->pen.out);
+	if (thread->problem)
+		rcore_text_problem(text, thread->problem);
+}
+
+void rcore_text_thread(struct rcore_text *text, size_t index)
+{
+	const struct rcore_thread *thread = &text->snapshot->threads[index];
+	if (rcore_text_is_merged(text, thread)) {
+		rcore_text_thread_group(text, (size_t)thread->group);
+		return;
+	}
+	FILE *out = text->pen.out;
+	char ractor[RCORE_COUNT_SIZE], lwp[LWP_SIZE];
+
+	rcore_styled(&text->pen, RCORE_STYLE_ID, "%-*s", text->columns.id, thread->id);
+	if (text->columns.tid)
+		fprintf(out, "  %-*s", text->columns.tid, lwp_words(thread, lwp));
+	if (text->columns.name) {
+		fputs("  ", out);
+		print_name(text, thread, text->columns.name);
+	}
+	if (rcore_text_is_brief(text, thread)) {
+		fputs("  ", out);
+		rcore_text_brief(text, thread);
+		return;
+	}
+	fprintf(out, "  %-*s%s", text->columns.status, rcore_thread_text(thread),
+		ractor_words(text, thread, ractor));
+	print_fiber_count(text, thread);
+	if (text->options.verbose || text->snapshot->has_values || thread->variables.problem)
+		rcore_text_variables(&text->pen, "thread variable", &thread->variables);
+	if (!text->options.no_stacks)
+		rcore_text_fibers(text, thread->fibers, thread->fiber_count);
+}
+
+static void print_ended_thread(struct rcore_text *text, size_t index)
+{
+	const struct rcore_thread *thread = &text->snapshot->threads[index];
+	rcore_styled(&text->pen, RCORE_STYLE_ID, "%s", thread->id);
+	if (thread->name && thread->name[0]) {
+		fputs("  ", text->pen.out);
+		print_name(text, thread, 0);
+	}
+	print_fiber_count(text, thread);
+	if (!text->options.no_stacks)
+		rcore_text_fibers(text, thread->fibers, thread->fiber_count);
+}
+
+static void print_living(struct rcore_text *text)
+{
+	size_t *order = rcore_calloc(text->snapshot->thread_count, sizeof(*order));
+	if (!order) {
+		text->error = text->error ? text->error : rcore_error_no_memory();
+		return;
+	}
+	size_t count = rcore_text_thread_order(text, order);
+	bool was_brief = false, any_brief = false;
+	for (size_t i = 0; i < count; i++) {
+		const struct rcore_thread *thread = &text->snapshot->threads[order[i]];
+		bool brief = !rcore_text_is_merged(text, thread) &&
+			     rcore_text_is_brief(text, thread);
+		if (!text->options.no_stacks && !(brief && was_brief))
+			putc('\n', text->pen.out);
+		rcore_text_thread(text, order[i]);
+		was_brief = brief;
+		any_brief = any_brief || brief;
+	}
+	if (any_brief)
+		rcore_styled(&text->pen, RCORE_STYLE_QUIET,
+			     "\n--thread ID shows the stack of an idle thread\n");
+	free(order);
+}
+
+static void print_ended(struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	size_t count = text->orphan_count;
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		count += snapshot->threads[i].is_ended &&
+			 rcore_pick_thread(snapshot, &text->pick, i);
+	if (!count)
+		return;
+	fputs("\nFibers whose thread has ended\n", text->pen.out);
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		if (snapshot->threads[i].is_ended &&
+		    rcore_pick_thread(snapshot, &text->pick, i))
+			print_ended_thread(text, i);
+	if (text->orphan_count) {
+		fputs("thread unknown\n", text->pen.out);
+		if (!text->options.no_stacks)
+			rcore_text_fibers(text, text->orphans, text->orphan_count);
+	}
+	if (!text->options.no_stacks)
+		rcore_text_groups(text, true);
+}
+
+/*
+ * The stack of a kernel thread without Ruby is printed if that thread died, or
+ * on request. Problems of a stack are always printed, because they are counted.
+ */
+static void print_other_stacks(const struct rcore_text *text)
+{
+	enum { COLUMNS = 32 };
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	for (size_t i = 0; i < snapshot->other_count; i++) {
+		const struct rcore_other_thread *other = &snapshot->others[i];
+		bool died = snapshot->cause.present && snapshot->cause.tid == other->tid;
+		bool shown = other->native_count &&
+			     (died || text->options.native == RCORE_NATIVE_ALL);
+		if (text->options.native == RCORE_NATIVE_NONE ||
+		    (!shown && !other->native_problem))
+			continue;
+		fprintf(text->pen.out, "\n%sLWP %d  runs no Ruby thread\n", died ? "* " : "  ",
+			other->tid);
+		for (size_t j = 0; shown && j < other->native_count; j++)
+			rcore_text_native_frame(&text->pen, &other->native[j], COLUMNS);
+		if (other->native_problem)
+			rcore_text_problem(text, other->native_problem);
+	}
+}
+
+static void print_others(const struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	FILE *out = text->pen.out;
+	if (!snapshot->other_count || text->pick.thread >= 0 || text->pick.fiber >= 0)
+		return;
+	size_t shown = text->options.all || snapshot->other_count < RCORE_TEXT_IDS
+			       ? snapshot->other_count
+			       : RCORE_TEXT_IDS;
+	char number[RCORE_COUNT_SIZE];
+	fprintf(out, "\n%s other kernel thread%s without Ruby: LWP",
+		rcore_count_text(snapshot->other_count, number),
+		snapshot->other_count == 1 ? "" : "s");
+	for (size_t i = 0; i < shown; i++)
+		fprintf(out, " %d", snapshot->others[i].tid);
+	rcore_text_ids_end(text, snapshot->other_count, shown);
+	if (!text->options.no_stacks)
+		print_other_stacks(text);
+}
+
+static void print_ractor_problems(const struct rcore_text *text)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	for (size_t i = 0; i < snapshot->ractor_count; i++) {
+		if (!snapshot->ractors[i].problem)
+			continue;
+		fprintf(text->pen.out, "\nractor %" PRIu64 "\n", snapshot->ractors[i].id);
+		rcore_text_problem(text, snapshot->ractors[i].problem);
+	}
+}
+
+void rcore_text_rest(struct rcore_text *text)
+{
+	if (!text->options.no_stacks)
+		rcore_text_groups(text, false);
+	print_ended(text);
+	print_others(text);
+}
+
+void rcore_text_threads(struct rcore_text *text)
+{
+	print_ractor_problems(text);
+	print_living(text);
+	rcore_text_rest(text);
+}

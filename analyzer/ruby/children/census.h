@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_RUBY_CENSUS_H
+#define RCORE_RUBY_CENSUS_H
+
+#include "model/heap/census.h"
+#include "ruby/object/value.h"
+
+/* Counts by class. */
+struct rcore_census_row {
+	/*
+	 * RBasic.klass; of what has none, a small number that differs by the
+	 * type, and by that of an imemo: 1 + type + (imemo << 8).
+	 */
+	uint64_t key;
+	uint8_t type; /* of the first object */
+	uint64_t count, bytes;
+};
+
+struct rcore_census {
+	struct rcore_census_row *items; /* by bytes, the largest first */
+	size_t count, capacity;
+	struct rcore_census_pools {
+		struct rcore_census_pool *items; /* one for each slot size */
+		size_t count, capacity;
+	} pools;
+	/* As in model/heap/census.h. */
+	uint64_t unknown_sizes, unswept, absent_pages;
+};
+
+/* Returns the key of an object; `copy` has its slot. */
+uint64_t rcore_census_key(struct rcore_ruby *ruby, const void *copy, size_t size);
+
+/*
+ * Counts all objects by RBasic.klass, without a graph: of a core, in two
+ * threads that read its mapped bytes. Errors: NO_MEMORY; those of
+ * rcore_heap_walk() if the list of pages is implausible. Free `ret` with
+ * rcore_census_deinit(), also after an error.
+ */
+struct rcore_error *rcore_census(struct rcore_ruby *ruby, uint64_t objspace,
+				 struct rcore_census *ret);
+void rcore_census_deinit(struct rcore_census *census);
+
+#endif

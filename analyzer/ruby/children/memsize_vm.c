@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* The sizes of classes and of compiled code. */
+#include "ruby/children/memsize_private.h"
+
+#include "ruby/object/class.h"
+#include "ruby/object/id_table.h"
+#include "ruby/object/shape.h"
+
+/* cc_table_memsize() of gc.c; 3.0 to 3.4. */
+static uint64_t call_caches_size(struct rcore_sizing *sizing, uint64_t table)
+{
+	struct rcore_id_iterator iterator;
+	uint64_t serial, entries, bytes = rcore_sizing_id_table(sizing, table);
+	bool found = true;
+	if (!table)
+		return 0;
+	struct rcore_error *err = rcore_id_table_begin(&iterator, sizing->ruby, table);
+	while (!err && found) {
+		err = rcore_id_table_next(&iterator, &found, &serial, &entries);
+		if (!err && found)
+			bytes += sizing->layout->cc_entries.size +
+				 rcore_sizing_bounded(sizing,
+						      READ(entries, cc_entries, capacity),
+						      sizing->layout->cc_entry.size);
+	}
+	sizing->failed |= err != NULL;
+	rcore_error_free(err);
+	return bytes;
+}
+
+/* SIZEOF_VALUE << bit_length(count) */
+static uint64_t class_ivars_size(struct rcore_sizing *sizing)
+{
+	uint64_t count = 0;
+	uint64_t place = rcore_shape_id(sizing->flags);
+	unsigned bits = 0;
+	if (!sizing->ruby->shape_list)
+		sizing->failed = true;
+	else
+		count = READ(sizing->ruby->shape_list + place * sizing->layout->shape.size,
+			     shape, next_index);
+	while (count >> bits && bits < POWER_LIMIT)
+		bits++;
+	return (uint64_t)WORD << bits;
+}
+
+static uint64_t method_table_of(struct rcore_sizing *sizing, uint64_t ext)
+{
+	return rcore_has(&sizing->layout->klass.m_tbl) ? FIELD(klass, m_tbl)
+						       : READ(ext, classext, m_tbl);
+}
+
+uint64_t rcore_sizing_of_class(struct rcore_sizing *sizing)
+{
+	const struct rcore_layout *layout = sizing->layout;
+	/* RCLASS_SUPERCLASSES_INCLUDE_SELF */
+	const uint64_t with_self = RCORE_FL_USER(2);
+	uint64_t ext = 0, bytes, table;
+	if (!rcore_sizing_can_decode(sizing))
+		return 0;
+	struct rcore_error *err = rcore_classext(sizing->ruby, sizing->object, &ext);
+	sizing->failed |= err != NULL;
+	rcore_error_free(err);
+	if (!ext)
+		return 0;
+	bytes = rcore_sizing_id_table(sizing, method_table_of(sizing, ext));
+	bytes += rcore_sizing_id_table(sizing, READ(ext, classext, const_tbl));
+	if (rcore_has(&layout->classext.superclasses_with_self)) { /* 4.0 */
+		if (READ(ext, classext, superclasses_with_self))
+			bytes += 2 * WORD * (READ(ext, classext, superclass_depth) + 1);
+		return bytes;
+	}
+	/* counted twice, up to 3.1 */
+	if (rcore_has(&layout->classext.iv_tbl)) {
+		table = READ(ext, classext, iv_tbl);
+		bytes += table ? 2 * rcore_sizing_st(sizing, table) : 0;
+		table = READ(ext, classext, iv_index_tbl);
+		bytes += table ? rcore_sizing_st(sizing, table) : 0;
+		bytes += layout->classext.size;
+	} else {
+		bytes += class_ivars_size(sizing);
+		if (sizing->flags & with_self)
+			bytes += WORD * (READ(ext, classext, superclass_depth) + 1);
+	}
+	bytes += rcore_sizing_id_table(sizing, READ(ext, classext, cvc_tbl));
+	return bytes + call_caches_size(sizing, READ(ext, classext, cc_tbl));
+}
+
+uint64_t rcore_sizing_of_iclass(struct rcore_sizing *sizing)
+{
+	const struct rcore_layout *layout = sizing->layout;
+	uint64_t ext = 0, bytes = 0;
+	bool owns;
+	if (!rcore_sizing_can_decode(sizing))
+		return 0;
+	struct rcore_error *err = rcore_classext(sizing->ruby, sizing->object, &ext);
+	sizing->failed |= err != NULL;
+	rcore_error_free(err);
+	if (!ext)
+		return 0;
+	if (rcore_has(&layout->classext.is_origin))
+		owns = READ(ext, classext, is_origin) &&
+		       !READ(ext, classext, origin_shared_mtbl);
+	else
+		owns = sizing->flags & layout->traits.iclass_origin_flag &&
+		       !(sizing->flags & layout->traits.iclass_shared_mtbl_flag);
+	if (owns)
+		bytes = rcore_sizing_id_table(sizing, method_table_of(sizing, ext));
+	if (!rcore_has(&layout->classext.super))
+		bytes += call_caches_size(sizing, READ(ext, classext, cc_tbl));
+	return bytes;
+}
+
+/* Names of constants that a cache is of; each list ends with 0. 3.2 on. */
+static uint64_t segments_size(struct rcore_sizing *sizing, uint64_t body)
+{
+	enum { SEGMENT_LIMIT = 4096 };
+	const struct rcore_layout *layout = sizing->layout;
+	uint64_t count = READ(body, iseq_body, ic_size), bytes = 0;
+	uint64_t at = READ(body, iseq_body, is_entries) +
+		      layout->inline_storage.size * (READ(body, iseq_body, ivc_size) +
+						     READ(body, iseq_body, icvarc_size) +
+						     READ(body, iseq_body, ise_size));
+	if (!rcore_has(&layout->inline_constant.segments) || count > TABLE_LIMIT)
+		return 0;
+	for (uint64_t i = 0; i < count; i++, at += layout->inline_storage.size) {
+		uint64_t list = READ(at, inline_constant, segments), id = 0;
+		for (unsigned k = 0; list && k < SEGMENT_LIMIT; k++) {
+			if (rcore_read_u64(sizing->memory, list + k * WORD, &id))
+				sizing->failed = true;
+			bytes += WORD;
+			if (!id || sizing->failed)
+				break;
+		}
+	}
+	return bytes;
+}
+
+/* rb_iseq_memsize() of iseq.c. */
+uint64_t rcore_sizing_of_iseq(struct rcore_sizing *sizing)
+{
+	enum { BITS = 64 };
+	const struct rcore_layout *layout = sizing->layout;
+	/* ISEQ_NOT_LOADED_YET, ISEQ_USE_COMPILE_DATA */
+	const uint64_t compiling = RCORE_IMEMO_FL_USER(2);
+	const uint64_t other = RCORE_IMEMO_FL_USER(1) | compiling;
+	uint64_t body = FIELD(iseq, body), keyword, table, bytes;
+	if (sizing->flags & compiling)
+		sizing->failed = true;
+	if (sizing->flags & other || !body)
+		return 0;
+	uint64_t size = READ(body, iseq_body, iseq_size);
+	bytes = layout->iseq_body.size + rcore_sizing_bounded(sizing, size, WORD);
+	bytes += rcore_sizing_bounded(sizing, READ(body, iseq_body, insns_info_size),
+				      layout->insn_info.size + sizeof(uint32_t));
+	bytes += rcore_sizing_bounded(sizing, READ(body, iseq_body, local_table_size), WORD);
+	if (rcore_has(&layout->iseq_body.mark_bits))
+		bytes += (size + BITS - 1) / BITS * WORD;
+	table = READ(body, iseq_body, catch_table);
+	if (table)
+		bytes += (uint64_t)layout->catch_table.entries.offset +
+			 rcore_sizing_bounded(sizing, READ(table, catch_table, count),
+					      layout->catch_entry.size);
+	bytes += rcore_sizing_bounded(sizing, READ(body, iseq_body, opt_num) + 1, WORD);
+	keyword = READ(body, iseq_body, keyword);
+	if (keyword)
+		bytes += layout->keyword.size +
+			 rcore_sizing_bounded(sizing,
+					      READ(keyword, keyword, num) -
+						      READ(keyword, keyword, required_num),
+					      WORD);
+	bytes += rcore_sizing_bounded(
+		sizing,
+		READ(body, iseq_body, is_size) + READ(body, iseq_body, ic_size) +
+			READ(body, iseq_body, ise_size) + READ(body, iseq_body, ivc_size) +
+			READ(body, iseq_body, icvarc_size),
+		layout->inline_storage.size);
+	bytes += segments_size(sizing, body);
+	/* Up to 2.7, calls with keywords are larger. */
+	if (READ(body, iseq_body, ci_kw_size))
+		sizing->failed = true;
+	return bytes + rcore_sizing_bounded(sizing, READ(body, iseq_body, ci_size),
+					    layout->call_data.size);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "report/heap_export.h"
+#include "session/heap/heap_graph.h"
+#include "session/heap/heap_variables.h"
+#include "session/session.h"
+
+struct search {
+	const struct rcore_refs_options *options;
+	struct rcore_heap_refs *refs;
+};
+
+static struct rcore_error *find_node(const struct rcore_heap *heap,
+				     const struct rcore_refs_options *options, uint32_t *ret)
+{
+	uint64_t address = options->address;
+	if (options->is_id) {
+		uint64_t node = address / 2;
+		if (node >= heap->node_count ||
+		    rcore_heap_snapshot_id((uint32_t)node) != address)
+			return rcore_error_create(
+				RCORE_ERROR_USAGE,
+				"a heapsnapshot of this core has no object with the id @%llu",
+				(unsigned long long)address);
+		address = rcore_heap_address(heap, (uint32_t)node);
+	}
+	*ret = rcore_heap_node_at(heap, address, true);
+	if (*ret == RCORE_HEAP_NONE)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"0x%llx is not in Ruby's heap; name the address of an "
+			"object",
+			(unsigned long long)address);
+	if (heap->type[*ret])
+		return NULL;
+	return rcore_error_create(RCORE_ERROR_USAGE,
+				  heap->state[*ret] & RCORE_HEAP_ABSENT
+					  ? "the page of 0x%llx is not in the core"
+					  : "0x%llx is a free slot: no object is there",
+				  (unsigned long long)address);
+}
+
+static struct rcore_error *describe_referrers(struct rcore_heap_namer *namer, uint32_t node,
+					      const struct rcore_heap_referrers *found,
+					      struct rcore_heap_refs *refs)
+{
+	struct rcore_error *err = NULL;
+	refs->total = found->total;
+	refs->referrers =
+		rcore_arena_array(namer->arena, found->count, sizeof(*refs->referrers));
+	refs->roots = rcore_arena_array(namer->arena, found->root_count, sizeof(*refs->roots));
+	if (!refs->referrers || !refs->roots)
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < found->count && !err; i++) {
+		struct rcore_heap_link *link = &refs->referrers[refs->referrer_count++];
+		uint32_t label = found->items[i].label;
+		link->is_conservative = rcore_edge_kind(label) == RCORE_EDGE_CONSERVATIVE;
+		err = rcore_heap_describe_one(namer, found->items[i].node, &link->object);
+		if (!err)
+			err = rcore_heap_describe_edge_of(namer, found->items[i].node, node,
+							  label, &link->how);
+	}
+	for (size_t i = 0; i < found->root_count && !err; i++)
+		err = rcore_heap_describe_one_root(namer, found->roots[i],
+						   &refs->roots[refs->root_count++]);
+	return err;
+}
+
+static struct rcore_error *find_route(struct rcore_heap_namer *namer, uint32_t node,
+				      struct rcore_heap_refs *refs)
+{
+	struct rcore_heap_paths paths;
+	struct rcore_error *err = rcore_heap_paths_init(namer->heap, &paths);
+	if (err)
+		return err;
+	err = rcore_heap_describe_route(namer, &paths, node, &refs->route);
+	rcore_heap_paths_deinit(&paths);
+	return err;
+}
+
+static struct rcore_error *run(struct rcore_heap_namer *namer, void *context)
+{
+	const struct search *search = context;
+	struct rcore_heap_refs *refs = search->refs;
+	namer->redaction = &refs->redaction;
+	struct rcore_heap_referrers found;
+	uint32_t node = 0;
+	struct rcore_error *err = find_node(namer->heap, search->options, &node);
+	if (!err)
+		err = rcore_heap_describe_one(namer, node, &refs->object);
+	if (!err)
+		err = rcore_heap_describe_gaps(namer, &refs->gaps);
+	if (!err)
+		err = find_route(namer, node, refs);
+	if (!err)
+		err = rcore_heap_referrers_init(namer->heap, node, search->options->limit,
+						&found);
+	if (err)
+		return err;
+	err = describe_referrers(namer, node, &found, refs);
+	if (!err)
+		err = rcore_heap_find_variables(namer, node, search->options->limit,
+						&refs->variables, &refs->variable_count);
+	rcore_heap_referrers_deinit(&found);
+	return err;
+}
+
+struct rcore_error *rcore_heap_refs(struct rcore_session *session,
+				    const struct rcore_refs_options *options,
+				    struct rcore_heap_refs **ret)
+{
+	struct rcore_heap_refs *refs = calloc(1, sizeof(*refs));
+	if (!refs)
+		return rcore_error_no_memory();
+	struct search search = {options, refs};
+	refs->redaction.mode = session->settings.redact;
+	struct rcore_error *err = rcore_session_graph(session, &refs->arena, run, &search);
+	if (err)
+		rcore_heap_refs_free(refs);
+	else
+		*ret = refs;
+	return err;
+}
+
+void rcore_heap_refs_free(struct rcore_heap_refs *refs)
+{
+	if (!refs)
+		return;
+	rcore_arena_deinit(&refs->arena);
+	free(refs);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/heap/heap_threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rcore.h"
+#include "ruby/iseq/iseq_locals.h"
+#include "vm/load.h"
+#include "vm/stack/frame_values.h"
+
+/* Sets threads->snapshot. If it stays NULL, nothing has a name. */
+static void load(struct rcore_heap_threads *threads)
+{
+	if (threads->is_loaded)
+		return;
+	threads->is_loaded = true;
+	struct rcore_snapshot *snapshot = threads->vm ? calloc(1, sizeof(*snapshot)) : NULL;
+	if (!snapshot)
+		return;
+	snapshot->ids = threads->ids;
+	struct rcore_error *err =
+		rcore_vm_load(threads->ruby, threads->vm, threads->process, snapshot);
+	if (err)
+		rcore_snapshot_free(snapshot);
+	else
+		threads->snapshot = snapshot;
+	rcore_error_free(err);
+}
+
+void rcore_heap_threads_deinit(struct rcore_heap_threads *threads)
+{
+	rcore_snapshot_free(threads->snapshot);
+	memset(threads, 0, sizeof(*threads));
+}
+
+const char *rcore_heap_thread_name(struct rcore_heap_threads *threads, uint64_t object)
+{
+	load(threads);
+	const struct rcore_snapshot *snapshot = threads->snapshot;
+	for (size_t i = 0; snapshot && i < snapshot->thread_count; i++)
+		if (snapshot->threads[i].object == object)
+			return snapshot->threads[i].id;
+	for (size_t i = 0; snapshot && i < snapshot->fiber_count; i++)
+		if (snapshot->fibers[i].object == object)
+			return snapshot->fibers[i].id;
+	return NULL;
+}
+
+/* Whether a local variable of the frame has this name and this value. */
+static bool has_local(struct rcore_ruby *ruby, const struct rcore_frame *frame,
+		      const char *name, uint64_t value)
+{
+	bool found;
+	uint64_t actual;
+	struct rcore_error *err = rcore_frame_local(ruby, frame, name, &found, &actual);
+	bool is_equal = !err && found && actual == value;
+	rcore_error_free(err);
+	return is_equal;
+}
+
+static bool find_frame(struct rcore_ruby *ruby, const struct rcore_fiber *fiber,
+		       const char *name, uint64_t value, size_t *ret)
+{
+	for (*ret = 0; *ret < fiber->frame_count; ++*ret)
+		if (has_local(ruby, &fiber->frames[*ret], name, value))
+			return true;
+	return false;
+}
+
+const struct rcore_fiber *rcore_heap_thread_frame(struct rcore_heap_threads *threads,
+						  uint64_t object, const char *name,
+						  uint64_t value, size_t *ret)
+{
+	load(threads);
+	const struct rcore_snapshot *snapshot = threads->snapshot;
+	for (size_t i = 0; snapshot && i < snapshot->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		bool is_of_thread = fiber->thread >= 0 && fiber->is_current &&
+				    snapshot->threads[fiber->thread].object == object;
+		if ((fiber->object == object || is_of_thread) &&
+		    find_frame(threads->ruby, fiber, name, value, ret))
+			return fiber;
+	}
+	return NULL;
+}
+
+/* Returns the kernel thread whose stack contains the address; 0: none does. */
+static int tid_of(const struct rcore_process *process, uint64_t address)
+{
+	uint64_t nearest = 0;
+	int tid = 0;
+	for (size_t i = 0; i < process->thread_count; i++) {
+		const struct rcore_native_thread *thread = &process->threads[i];
+		if (!thread->has_registers)
+			continue;
+		uint64_t sp = thread->registers[rcore_register_sp(process->machine)];
+		if (sp <= address && sp >= nearest) {
+			nearest = sp;
+			tid = thread->tid;
+		}
+	}
+	return tid;
+}
+
+const char *rcore_heap_thread_of_stack(struct rcore_heap_threads *threads, uint64_t address)
+{
+	load(threads);
+	const struct rcore_snapshot *snapshot = threads->snapshot;
+	const int tid = snapshot && address ? tid_of(threads->process, address) : 0;
+	for (size_t i = 0; tid && i < snapshot->thread_count; i++)
+		if (snapshot->threads[i].tid == tid)
+			return snapshot->threads[i].id;
+	return NULL;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/live/running.h"
+
+#include <stdlib.h>
+
+#include "base/grow.h"
+
+/*
+ * CRuby allocates the VM stack of a thread or a fiber on its machine stack
+ * (alloca() in thread_start_func_2() of thread.c, fiber_pool_stack_alloca() of
+ * cont.c). So there is a gap of 128 KiB to 1 MiB among a few pages of native
+ * frames. The decoder has read the used part of the gap already.
+ */
+struct gap {
+	uint64_t start, end;
+};
+
+static int by_start(const void *left, const void *right)
+{
+	const struct gap *a = left, *b = right;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+struct gaps {
+	struct gap *items;
+	size_t count;
+};
+
+static bool find_gaps(const struct rcore_snapshot *snapshot, bool of_threads, struct gaps *ret)
+{
+	ret->items = rcore_calloc(snapshot->fiber_count, sizeof(*ret->items));
+	if (!ret->items)
+		return false;
+	ret->count = 0;
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		uint64_t end = fiber->vm_stack + fiber->vm_stack_size;
+		if (of_threads && !fiber->is_root && !fiber->is_current)
+			continue;
+		if (end > fiber->vm_stack)
+			ret->items[ret->count++] = (struct gap){fiber->vm_stack, end};
+	}
+	qsort(ret->items, ret->count, sizeof(*ret->items), by_start);
+	return true;
+}
+
+static size_t first_gap(const struct gaps *gaps, uint64_t address)
+{
+	size_t low = 0, high = gaps->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (gaps->items[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The most to keep of one stack: eight times the default of a main thread. */
+enum { STACK_LIMIT = 64 << 20, RED_ZONE = 128 };
+
+static void keep(struct rcore_live *live, const struct gaps *gaps, uint64_t sp, uint64_t end)
+{
+	uint64_t start = sp < RED_ZONE ? 0 : sp - RED_ZONE, left = STACK_LIMIT;
+	for (size_t i = first_gap(gaps, start); start < end && left; i++) {
+		bool is_gap = i < gaps->count && gaps->items[i].start < end;
+		uint64_t stop = is_gap ? gaps->items[i].start : end;
+		uint64_t size = stop > start ? stop - start : 0;
+		if (size > left)
+			size = left;
+		rcore_live_keep(live, start, start + size);
+		left -= size;
+		start = is_gap ? gaps->items[i].end : end;
+	}
+}
+
+static void keep_threads(const struct rcore_target *target, const struct gaps *gaps)
+{
+	const struct rcore_process *process = target->process;
+	for (size_t i = 0; i < process->thread_count; i++) {
+		const struct rcore_native_thread *thread = &process->threads[i];
+		uint64_t sp = thread->registers[rcore_register_sp(process->machine)];
+		if (thread->has_registers)
+			keep(target->live, gaps, sp,
+			     rcore_live_stack_end(target->live, sp, thread->thread_pointer));
+	}
+}
+
+struct rcore_error *rcore_running_keep_thread_stacks(const struct rcore_target *target,
+						     const struct rcore_snapshot *snapshot)
+{
+	struct gaps gaps;
+	if (!find_gaps(snapshot, true, &gaps))
+		return rcore_error_no_memory();
+	keep_threads(target, &gaps);
+	free(gaps.items);
+	return NULL;
+}
+
+struct rcore_error *rcore_running_keep_stacks(const struct rcore_target *target,
+					      const struct rcore_snapshot *snapshot)
+{
+	struct rcore_live *live = target->live;
+	struct gaps gaps;
+	if (!find_gaps(snapshot, false, &gaps))
+		return rcore_error_no_memory();
+	keep_threads(target, &gaps);
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		uint64_t sp = fiber->stack_pointer;
+		uint64_t end = fiber->machine_stack + fiber->machine_stack_size;
+		if (!sp || (fiber->is_current && !fiber->is_parked) ||
+		    fiber->status == RCORE_FIBER_TERMINATED)
+			continue;
+		if (sp < fiber->machine_stack || sp >= end)
+			end = rcore_live_stack_end(live, sp, 0);
+		keep(live, &gaps, sp, end);
+	}
+	free(gaps.items);
+	return NULL;
+}

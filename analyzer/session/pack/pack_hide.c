@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include "session/pack/pack_hide.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
+#include "ruby/ruby.h"
+#include "session/pack/pack_stretch.h"
+#include "target/pack/pack_notes.h"
+
+struct ranges {
+	struct rcore_range *items;
+	size_t count, capacity;
+};
+
+struct hiding {
+	const struct rcore_target *target;
+	const struct rcore_pack_source *source;
+	const struct rcore_redactor *redactor;
+	enum rcore_redact mode;
+	struct rcore_known_secrets *taken;
+	struct ranges stacks, vm_stacks; /* by start */
+	bool no_memory;
+};
+
+/* Ranges are equal or do not overlap. */
+static bool is_in(const struct ranges *ranges, uint64_t address)
+{
+	size_t low = 0, high = ranges->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (ranges->items[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < ranges->count && ranges->items[low].start <= address;
+}
+
+/*
+ * Names stay readable even if their bytes are also part of something else,
+ * because every report prints them.
+ */
+static void hide(struct hiding *hiding, const struct rcore_stretch *stretch, size_t start,
+		 size_t end)
+{
+	bool keeps_names = hiding->mode < RCORE_REDACT_ALL;
+	for (size_t at = start; at < end; at++)
+		if (!rcore_stretch_is_marked(stretch, at, RCORE_RECORDED_WORD) &&
+		    !(keeps_names && rcore_stretch_is_marked(stretch, at, RCORE_RECORDED_NAME)))
+			rcore_recorder_mark(hiding->target->recorder, RCORE_RECORDED_HIDDEN,
+					    stretch->start + at, 1);
+}
+
+static void hide_names(struct hiding *hiding, const struct rcore_stretch *stretch)
+{
+	for (size_t at = 0; at < stretch->count; at++)
+		if (rcore_stretch_is_marked(stretch, at, RCORE_RECORDED_NAME))
+			hide(hiding, stretch, at, at + 1);
+}
+
+static void hide_spans(struct hiding *hiding, const struct rcore_stretch *stretch, size_t at,
+		       struct rcore_spans *spans)
+{
+	hiding->no_memory |= spans->no_memory;
+	for (size_t i = 0; i < spans->count; i++)
+		hide(hiding, stretch, at + spans->items[i].start, at + spans->items[i].end);
+	rcore_spans_deinit(spans);
+}
+
+static size_t end_of_text(const struct rcore_stretch *stretch, size_t at)
+{
+	while (at < stretch->count && rcore_stretch_is_marked(stretch, at, RCORE_RECORDED_TEXT))
+		at++;
+	return at;
+}
+
+/* Contents of Strings. */
+static void hide_texts(struct hiding *hiding, const struct rcore_stretch *stretch)
+{
+	for (size_t at = 0; at < stretch->count; at++) {
+		struct rcore_spans spans = {0};
+		size_t end = end_of_text(stretch, at);
+		if (end == at)
+			continue;
+		if (hiding->mode >= RCORE_REDACT_STRINGS)
+			rcore_span_add(&spans, 0, end - at, RCORE_REDACTED_STRING);
+		else
+			rcore_redactor_text(hiding->redactor, stretch->items + at, end - at,
+					    &spans);
+		hide_spans(hiding, stretch, at, &spans);
+		at = end;
+	}
+}
+
+/*
+ * No report prints what C functions have on their stacks. Hides text there, but
+ * no addresses and numbers.
+ */
+static void hide_words(struct hiding *hiding, const struct rcore_stretch *stretch)
+{
+	uint64_t word, at = (stretch->start + sizeof(word) - 1) & ~(sizeof(word) - 1);
+	uint64_t end = stretch->start + stretch->count;
+	for (; at < end && end - at >= sizeof(word); at += sizeof(word)) {
+		size_t index = at - stretch->start;
+		if (!is_in(&hiding->stacks, at) || is_in(&hiding->vm_stacks, at))
+			continue;
+		memcpy(&word, stretch->items + index, sizeof(word));
+		if (rcore_is_text_word(word))
+			hide(hiding, stretch, index, index + sizeof(word));
+	}
+}
+
+/*
+ * Kinds that are secret wherever they are. Random characters are not: they are
+ * also parts of paths and of checksums.
+ */
+static bool is_taken(enum rcore_redacted kind)
+{
+	static const bool kinds[RCORE_REDACTED_KINDS] = {
+		[RCORE_REDACTED_KEY] = true,      [RCORE_REDACTED_TOKEN] = true,
+		[RCORE_REDACTED_JWT] = true,      [RCORE_REDACTED_PEM] = true,
+		[RCORE_REDACTED_BEARER] = true,   [RCORE_REDACTED_EMAIL] = true,
+		[RCORE_REDACTED_USERINFO] = true, [RCORE_REDACTED_CARD] = true,
+	};
+	return kinds[kind];
+}
+
+/* Collects the secrets in a String's contents. */
+static void take_secrets(struct hiding *hiding, const char *text, size_t size)
+{
+	struct rcore_spans spans = {0};
+	rcore_redactor_text(hiding->redactor, text, size, &spans);
+	for (size_t i = 0; i < spans.count; i++) {
+		const struct rcore_span *span = &spans.items[i];
+		if (is_taken(span->kind))
+			hiding->no_memory |= !rcore_known_secrets_add(
+				hiding->taken, text + span->start, span->end - span->start);
+	}
+	hiding->no_memory |= spans.no_memory;
+	rcore_spans_deinit(&spans);
+}
+
+static bool take_stretch(void *context, const struct rcore_stretch *stretch)
+{
+	struct hiding *hiding = context;
+	for (size_t at = 0; at < stretch->count; at++) {
+		size_t end = end_of_text(stretch, at);
+		if (end == at)
+			continue;
+		take_secrets(hiding, stretch->items + at, end - at);
+		at = end;
+	}
+	return !hiding->no_memory;
+}
+
+/*
+ * Freed memory may still contain a String's bytes, and a decoder may read it
+ * together with what it needs. Other Strings are checked by their own contents,
+ * as in a report.
+ */
+static void hide_taken(struct hiding *hiding, const struct rcore_stretch *stretch)
+{
+	struct rcore_spans spans = {0};
+	rcore_known_secrets_find(hiding->taken, stretch->items, stretch->count, &spans);
+	for (size_t i = 0; i < spans.count; i++)
+		for (size_t at = spans.items[i].start; at < spans.items[i].end; at++)
+			if (!rcore_stretch_is_marked(stretch, at, RCORE_RECORDED_TEXT))
+				hide(hiding, stretch, at, at + 1);
+	hiding->no_memory |= spans.no_memory;
+	rcore_spans_deinit(&spans);
+}
+
+static bool hide_stretch(void *context, const struct rcore_stretch *stretch)
+{
+	struct hiding *hiding = context;
+	struct rcore_spans spans = {0};
+	rcore_redactor_bytes(hiding->redactor, stretch->items, stretch->count, &spans);
+	hide_spans(hiding, stretch, 0, &spans);
+	hide_taken(hiding, stretch);
+	hide_texts(hiding, stretch);
+	hide_words(hiding, stretch);
+	if (hiding->mode == RCORE_REDACT_ALL)
+		hide_names(hiding, stretch);
+	return !hiding->no_memory;
+}
+
+static void add_range(struct hiding *hiding, struct ranges *ranges, uint64_t start,
+		      uint64_t size)
+{
+	struct rcore_range *range = size ? rcore_push(ranges) : NULL;
+	if (range)
+		*range = (struct rcore_range){start, start + size};
+	hiding->no_memory |= size && !range;
+}
+
+/* Adds the mapping that a thread's stack is in. */
+static void add_stack_of(struct hiding *hiding, uint64_t base)
+{
+	const struct rcore_pack_source *source = hiding->source;
+	for (size_t i = 0; base && i < source->segment_count; i++)
+		if (base - 1 - source->segments[i].start < source->segments[i].size)
+			add_range(hiding, &hiding->stacks, source->segments[i].start,
+				  source->segments[i].size);
+}
+
+static int by_start(const void *left, const void *right)
+{
+	const struct rcore_range *a = left, *b = right;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/*
+ * VM stacks are inside machine stacks. They contain VALUEs, and words of Floats
+ * that look like text.
+ */
+static void find_stacks(struct hiding *hiding, const struct rcore_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		add_range(hiding, &hiding->vm_stacks, fiber->vm_stack, fiber->vm_stack_size);
+		add_range(hiding, &hiding->stacks, fiber->machine_stack,
+			  fiber->machine_stack_size);
+		if (!fiber->machine_stack_size)
+			add_stack_of(hiding, fiber->stack_base);
+	}
+	struct ranges *all[] = {&hiding->stacks, &hiding->vm_stacks};
+	for (size_t i = 0; i < 2; i++)
+		if (all[i]->count)
+			qsort(all[i]->items, all[i]->count, sizeof(*all[i]->items), by_start);
+}
+
+struct rcore_error *
+rcore_session_hide(const struct rcore_target *target, const struct rcore_pack_source *source,
+		   const struct rcore_redactor *redactor, enum rcore_redact mode,
+		   const struct rcore_snapshot *snapshot, struct rcore_known_secrets *taken)
+{
+	struct hiding hiding = {.target = target,
+				.source = source,
+				.redactor = redactor,
+				.mode = mode,
+				.taken = taken};
+	if (mode == RCORE_REDACT_NONE)
+		return NULL;
+	find_stacks(&hiding, snapshot);
+	struct rcore_error *err =
+		rcore_stretches(target->recorder, target->memory, take_stretch, &hiding);
+	if (!err)
+		err = rcore_stretches(target->recorder, target->memory, hide_stretch, &hiding);
+	free(hiding.stacks.items);
+	free(hiding.vm_stacks.items);
+	return !err && hiding.no_memory ? rcore_error_no_memory() : err;
+}

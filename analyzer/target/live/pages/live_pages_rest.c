@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/live/pages/live_pages_private.h"
+
+enum {
+	PAGE = RCORE_LIVE_PAGE,
+	/* The work of looking whether a page is the same, in bytes. */
+	LOOK = 64,
+};
+
+void rcore_live_pages_compare(struct rcore_live_pages *pages)
+{
+	for (size_t i = 0; i < pages->sorted_count; i++) {
+		struct rcore_live_page *page = &pages->items[i];
+		page->has_digest = page->is_same = page->state == RCORE_LIVE_PAGE_READ;
+		if (!page->has_digest)
+			continue;
+		const struct rcore_live_region *region =
+			rcore_live_region_at(pages->below->maps, page->address);
+		page->is_constant = region && region->is_constant;
+		page->digest = rcore_live_page_digest(page->bytes);
+	}
+	rcore_live_pages_add_rooms(pages);
+}
+
+void rcore_live_pages_again(struct rcore_live_pages *pages)
+{
+	for (size_t i = 0; i < pages->count; i++) {
+		struct rcore_live_page *page = &pages->items[i];
+		if (page->rests || page->is_constant)
+			continue;
+		page->state = RCORE_LIVE_PAGE_WANTED;
+		page->is_same = false;
+	}
+}
+
+static bool spend(struct rcore_live_pages *pages, uint64_t bytes)
+{
+	bool has_left = bytes <= pages->work_left;
+	pages->work_left = has_left ? pages->work_left - bytes : 0;
+	return has_left;
+}
+
+/* A page that lies only partly in [start, end) has bytes of something else. */
+size_t rcore_live_pages_rest(struct rcore_live_pages *pages, uint64_t start, uint64_t end)
+{
+	size_t count = 0;
+	if (start > UINT64_MAX - PAGE || end < start || end - start > RCORE_LIVE_STACK_LIMIT)
+		return 0;
+	for (size_t i = rcore_live_pages_first_after(pages, start + PAGE - 1);
+	     i < pages->sorted_count && pages->items[i].address + PAGE <= end; i++) {
+		struct rcore_live_page *page = &pages->items[i];
+		if (!spend(pages, PAGE))
+			break;
+		if (page->state != RCORE_LIVE_PAGE_READ || page->rests)
+			continue;
+		page->rests = true;
+		count++;
+	}
+	return count;
+}
+
+size_t rcore_live_pages_next_resting(struct rcore_live_pages *pages, uint64_t *from,
+				     uint64_t end, struct rcore_live_page **ret)
+{
+	size_t count = 0;
+	for (size_t i = rcore_live_pages_first_after(pages, *from);
+	     i < pages->sorted_count && pages->sorted[i] < end; i++) {
+		struct rcore_live_page *page = &pages->items[i];
+		if (!spend(pages, PAGE))
+			return 0;
+		if (count && (!page->rests || page->address != *from))
+			break;
+		if (!page->rests)
+			continue;
+		if (!count++)
+			*ret = page;
+		*from = page->address + PAGE;
+	}
+	return count;
+}
+
+static size_t wake(struct rcore_live_page *page)
+{
+	if (!page->rests)
+		return 0;
+	page->rests = page->is_same = false;
+	page->state = RCORE_LIVE_PAGE_WANTED;
+	return 1;
+}
+
+static size_t wake_all(struct rcore_live_pages *pages)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < pages->count; i++)
+		count += wake(&pages->items[i]);
+	return count;
+}
+
+size_t rcore_live_pages_wake(struct rcore_live_pages *pages, uint64_t start, uint64_t end)
+{
+	size_t count = 0;
+	for (size_t i = rcore_live_pages_first_after(pages, start);
+	     i < pages->sorted_count && pages->items[i].address < end; i++) {
+		count += wake(&pages->items[i]);
+		if (!spend(pages, PAGE))
+			return count + wake_all(pages);
+	}
+	return count;
+}
+
+bool rcore_live_pages_are_same(struct rcore_live_pages *pages, uint64_t start, uint64_t end)
+{
+	for (size_t i = rcore_live_pages_first_after(pages, start);
+	     i < pages->sorted_count && pages->sorted[i] < end; i++)
+		if (!pages->items[i].is_same || !spend(pages, LOOK))
+			return false;
+	return true;
+}
+
+uint64_t rcore_live_pages_digest(struct rcore_live_pages *pages, uint64_t start, uint64_t end)
+{
+	uint64_t digest = 0;
+	for (size_t i = rcore_live_pages_first_after(pages, start);
+	     i < pages->sorted_count && pages->items[i].address < end; i++) {
+		const struct rcore_live_page *page = &pages->items[i];
+		size_t from = page->address < start ? start - page->address : 0;
+		size_t to = end - page->address < PAGE ? end - page->address : PAGE;
+		if (!spend(pages, to - from))
+			return ++pages->unlike;
+		if (page->state == RCORE_LIVE_PAGE_READ)
+			digest = XXH3_64bits_withSeed(page->bytes + from, to - from, digest);
+	}
+	return digest;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/count.h"
+#include "redact/known_secrets.h"
+#include "redact/redact.h"
+
+/*
+ * The work grows with the size of what is redacted, whatever that is. If it
+ * grew with the square, one of these tests would need hours, and Check ends
+ * each after a minute.
+ */
+
+enum { TEXT_SIZE = 4 << 20, SECRETS = 150000, DRAWN = 60 };
+
+/* Repeated, each seems to begin something anew, and nothing ends. */
+static const char *const pieces[] = {
+	"eyJ.",
+	"sk-",
+	"SG.",
+	"key-",
+	"$6$",
+	"Basic ",
+	"PASSWORD '",
+	"identified by \\\"",
+	"password \\\\'",
+	"-----BEGIN \"",
+	"-----BEGIN -",
+	"::pin",
+	"<pin:",
+	"<pin ",
+	"pin: {",
+	"pin: [",
+	"pin: \"",
+	"pin: /",
+	"[\"pin\", \"",
+	"[\"pin\", \\\"",
+	"[\"pin\", '",
+	"\"pin\",",
+	"name=\"pin\"\r\n\r\n",
+	"--pin ",
+	"pin  ",
+	"pin\\\"",
+	"pin=!!,",
+	"pin: !ruby/",
+	"login pin ",
+	"%25pin=",
+	"Authorization: =\"",
+	"cookie: \\",
+	"a@",
+	"@a.",
+	"a://",
+	"4 ",
+	"4111-",
+	"a/",
+	"\"",
+	"\\",
+	":",
+	"-",
+};
+
+static void redact_repeated(const char *piece, size_t most)
+{
+	size_t length = strlen(piece), size = most / length * length;
+	char *text = malloc(size);
+	ck_assert_ptr_nonnull(text);
+	for (size_t at = 0; at < size; at += length)
+		memcpy(text + at, piece, length);
+	struct rcore_redactor *redactor = rcore_redactor_new(RCORE_REDACT_SECRETS);
+	struct rcore_spans spans = {0};
+	rcore_redactor_text(redactor, text, size, &spans);
+	rcore_spans_settle(&spans);
+	ck_assert(!spans.no_memory);
+	for (size_t i = 0; i < spans.count; i++)
+		ck_assert_uint_le(spans.items[i].end, size);
+	rcore_spans_deinit(&spans);
+	rcore_redactor_free(redactor);
+	free(text);
+}
+
+START_TEST(any_text)
+{
+	redact_repeated(pieces[_i], TEXT_SIZE);
+}
+END_TEST
+
+/* Of these, pieces are drawn that nobody thought of. */
+static const char *const atoms[] = {
+	"pin",
+	"=",
+	":",
+	" ",
+	",",
+	"!!",
+	"!ruby/",
+	"str ",
+	"\"",
+	"'",
+	"\\",
+	"{",
+	"[",
+	"(",
+	"<",
+	">",
+	"/",
+	"E",
+	"->",
+	"name=",
+	"login ",
+	"%25",
+	"--",
+	"&",
+	"\r\n",
+	"Basic",
+	"#<",
+	"@",
+	"PASSWORD",
+	"identified by ",
+	"Authorization",
+	"://",
+};
+
+static char drawn[128];
+
+static void name_drawn(int signal)
+{
+	static const char hint[] = " repeated takes too long\n";
+	(void)signal;
+	if (write(STDERR_FILENO, drawn, strlen(drawn)) < 0 ||
+	    write(STDERR_FILENO, hint, sizeof(hint) - 1) < 0)
+		_exit(2);
+	_exit(1);
+}
+
+START_TEST(drawn_text)
+{
+	enum { SIZE = 1 << 20, MOST_ATOMS = 5, SECONDS = 40 };
+	struct timespec now;
+	clock_gettime(CLOCK_REALTIME, &now);
+	unsigned seed = (unsigned)now.tv_nsec ^ (unsigned)getpid() << 12;
+	drawn[0] = '\0';
+	for (int left = 2 + rand_r(&seed) % MOST_ATOMS; left; left--)
+		strcat(drawn, atoms[(size_t)rand_r(&seed) % RCORE_COUNT(atoms)]);
+	signal(SIGALRM, name_drawn);
+	alarm(SECONDS);
+	redact_repeated(drawn, SIZE);
+	alarm(0);
+}
+END_TEST
+
+/* The Strings of a heap: each may have a secret that is new, and like others. */
+START_TEST(many_texts)
+{
+	struct rcore_redactor *redactor = rcore_redactor_new(RCORE_REDACT_SECRETS);
+	for (size_t i = 0; i < SECRETS; i++) {
+		struct rcore_arena arena = {0};
+		char text[96], other[96];
+		snprintf(text, sizeof(text), "user=bob password=shop-session-%07zu end", i);
+		snprintf(other, sizeof(other), "shop-session-%07zu or else", i / 2);
+		const char *first = text, *second = other;
+		ck_assert_ptr_null(
+			rcore_redact_text(redactor, &arena, RCORE_PART_TEXT, NULL, &first));
+		ck_assert_ptr_null(
+			rcore_redact_text(redactor, &arena, RCORE_PART_TEXT, NULL, &second));
+		ck_assert_str_eq(first, "user=bob password=[redacted] end");
+		ck_assert_str_eq(second, "[redacted] or else");
+		rcore_arena_deinit(&arena);
+	}
+	rcore_redactor_free(redactor);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("redact_work");
+	TCase *tests = tcase_create("redact_work");
+	tcase_add_loop_test(tests, any_text, 0, RCORE_COUNT(pieces));
+	tcase_add_loop_test(tests, drawn_text, 0, DRAWN);
+	tcase_add_test(tests, many_texts);
+	suite_add_tcase(suite, tests);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

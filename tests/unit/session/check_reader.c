@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* What a session keeps from one reading for the next. */
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "session/session.h"
+#include "suite.h"
+
+enum { VM = 0x1000, OTHER_VM = 0x2000, FIBER_TYPE = 0x3000 };
+
+/* What was found in a VM is false once the process has executed another Ruby. */
+START_TEST(another_program)
+{
+	const struct rcore_options options = {
+		.size = sizeof(options), .no_stop = true, .no_native = true};
+	struct rcore_session *session;
+	pid_t child = fork();
+	if (!child)
+		for (;;)
+			pause();
+	struct rcore_error *err = rcore_open_pid(child, &options, &session);
+	ck_assert_msg(!err, "%s", err ? err->message : "");
+	struct rcore_located located = {
+		.identity = {.module = rcore_modules_get(session->target.modules, 0)}};
+	const struct rcore_location one = {.vm = VM}, other = {.vm = OTHER_VM};
+	ck_assert_ptr_null(rcore_located_set(&located, &session->target, &one));
+	ck_assert_ptr_nonnull(located.statics.writable);
+	located.statics.fiber_type = FIBER_TYPE;
+	ck_assert_ptr_null(rcore_located_set(&located, &session->target, &one));
+	ck_assert_uint_eq(located.statics.fiber_type, FIBER_TYPE);
+	ck_assert_ptr_null(rcore_located_set(&located, &session->target, &other));
+	ck_assert_uint_eq(located.statics.fiber_type, 0);
+	ck_assert_ptr_nonnull(located.statics.writable);
+	rcore_located_deinit(&located);
+	rcore_close(session);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("reader");
+	TCase *tests = tcase_create("reader");
+	tcase_add_test(tests, another_program);
+	suite_add_tcase(suite, tests);
+	SRunner *runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	int failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
