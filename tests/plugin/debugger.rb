@@ -8,6 +8,9 @@ class Debugger
   LIBRARY = File.expand_path(ENV["RCORE_LIBRARY"] || "../../build/librcore.so", __dir__)
 
   TIMEOUT = 120
+  # What GDB says of a core of a machine whose registers it does not all know.
+  UNKNOWN_REGISTERS =
+    /^\n?warning: (?:Section `\.reg-xstate.*' in core file too small|Unexpected size of section `\.reg-xstate.*' in core file)\.\n/
 
   attr_reader :name
 
@@ -49,8 +52,7 @@ class Debugger
                            "-iex", "set debuginfod enabled off", "-iex", "set auto-load off", "-iex", "set width 0",
                            "-iex", "set height 0", "-iex", "source #{SCRIPT}", *before.flat_map { |line| ["-ex", line] },
                            *commands.flat_map { |line| ["-ex", line] }, *arguments, binmode: true, stdin_data: "")
-    # Of a core of a machine with more registers than this GDB knows.
-    out.force_encoding("UTF-8").gsub(/^(?:\n)?warning: Section `\.reg-xstate.*' in core file too small\.\n/, "")
+    out.force_encoding("UTF-8").gsub(UNKNOWN_REGISTERS, "")
   end
 
   private
