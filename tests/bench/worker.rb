@@ -59,6 +59,9 @@ end
 class Inside
   def initialize(name) = @name = name
 
+  # A process that can load it.
+  def worker = Worker.new(Peers.ruby(@name), Peers.runs_here?(@name) ? Peers.environment : {})
+
   def begin(worker) = @worker = worker
   def on = @worker.say(@name)
   def off = @worker.say("stop #{@name}")
