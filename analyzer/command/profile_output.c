@@ -228,10 +228,11 @@ static struct rcore_error *check_where(const struct work *work)
 	char escaped[128];
 	if (!where->count || work->totals->keys.count)
 		return NULL;
-	return rcore_error_create(
-		RCORE_ERROR_USAGE, "no sample has %s%s: %zu samples have other labels, or none",
-		rcore_escape(escaped, sizeof(escaped), where->items[0]),
-		where->count > 1 ? " and the rest" : "", (size_t)work->totals->filtered);
+	return rcore_error_create(RCORE_ERROR_USAGE,
+				  "no sample has %s%s; samples with other labels, or none: %zu",
+				  rcore_escape(escaped, sizeof(escaped), where->items[0]),
+				  where->count > 1 ? " and the rest" : "",
+				  (size_t)work->totals->filtered);
 }
 
 /* A table with one group, of all samples, is not what was asked for. */

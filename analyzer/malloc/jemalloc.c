@@ -73,8 +73,8 @@ static struct rcore_error *read_heap(struct rcore_je *je, struct rcore_malloc *h
 		return rcore_error_no_memory();
 	if (adding.wrong)
 		rcore_malloc_problem(heap,
-				     "%zu extents of jemalloc are corrupt or not saved in the "
-				     "core: their memory is missing",
+				     "extents of jemalloc that are corrupt or not saved in the "
+				     "core: %zu; their memory is missing",
 				     adding.wrong);
 	if (!walked.is_complete)
 		rcore_malloc_problem(heap,

@@ -178,7 +178,7 @@ static struct rcore_error *load_list(struct rcore_loader *loader, uint64_t base,
 						RCORE_THREAD_LIMIT, &threads, &count);
 	if (!err && !rcore_list_counts(count, expected))
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
-					 "thread list has %zu threads, the VM counts %zu",
+					 "thread list has a length of %zu, the VM counts %zu",
 					 count, expected);
 	if (err)
 		rcore_problem_add(loader->snapshot, rcore_error_wrap(err, "threads"));

@@ -93,7 +93,7 @@ static void write_head(const struct rcore_flame *flame, unsigned height, FILE *o
 		putc(')', out);
 	}
 	if (flame->narrow + flame->tree->left_out)
-		fprintf(out, "; %zu frames are too narrow to be shown",
+		fprintf(out, "; frames too narrow to be shown: %zu",
 			flame->narrow + flame->tree->left_out);
 	for (size_t i = 0; i < report->note_count; i++) {
 		fputs("; ", out);

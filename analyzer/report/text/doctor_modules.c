@@ -95,9 +95,9 @@ static void print_copy(const struct rcore_pen *pen, const struct rcore_snapshot 
 		       size_t count)
 {
 	fprintf(pen->out,
-		"  copy %zu files from the machine that wrote the core. There:\n\n"
+		"  copy %zu file%s from the machine that wrote the core. There:\n\n"
 		"    tar -chzf core-files.tar.gz",
-		count);
+		count, count == 1 ? "" : "s");
 	for (size_t i = 0; i < snapshot->module_count; i++)
 		if (is_copied(&snapshot->modules[i]))
 			fprintf(pen->out, " \\\n      %s", snapshot->modules[i].path);

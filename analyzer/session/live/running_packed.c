@@ -10,8 +10,8 @@ void rcore_running_describe(const struct rcore_live_facts *facts, size_t unstopp
 	if (unstopped)
 		rcore_problem_add(snapshot,
 				  rcore_error_create(RCORE_ERROR_OS,
-						     "%zu threads were busy in the kernel and "
-						     "did not stop in time: their native "
+						     "threads that were busy in the kernel and "
+						     "did not stop in time: %zu; their native "
 						     "stacks are not known",
 						     unstopped));
 	if (overdue)

@@ -165,7 +165,7 @@ static bool describe(struct rcore_core *core, size_t damaged)
 				     "is missing; copy it again";
 	else if (damaged)
 		core->process.note = rcore_arena_printf(
-			&core->arena, "%zu notes of the core cannot be read", damaged);
+			&core->arena, "%zu of the notes of the core cannot be read", damaged);
 	else if (!core->process.thread_count)
 		core->process.note = "the core has no threads (no NT_PRSTATUS note)";
 	return core->process.note || !(core->lost_bytes || damaged);

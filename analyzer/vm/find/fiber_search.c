@@ -328,12 +328,11 @@ static struct rcore_error *walk_heap(struct rcore_ruby *ruby,
 		rcore_problem_add(snapshot,
 				  rcore_error_wrap(err, "parked fibers may be missing"));
 	else if (unreadable)
-		rcore_problem_add(
-			snapshot,
-			rcore_error_create(RCORE_ERROR_FAULT,
-					   "parked fibers may be missing: %zu pages of "
-					   "the Ruby heap cannot be read",
-					   unreadable));
+		rcore_problem_add(snapshot,
+				  rcore_error_create(RCORE_ERROR_FAULT,
+						     "parked fibers may be missing: %zu of the "
+						     "pages of the Ruby heap cannot be read",
+						     unreadable));
 	err = search.out_of_memory ? rcore_error_no_memory() : NULL;
 	for (size_t i = 0; i < search.fibers.count && !err; i++)
 		err = found(context, search.fibers.items[i]);

@@ -421,7 +421,7 @@ START_TEST(hostile_notes)
 	ck_assert_uint_eq(process->mapping_count, 2);
 	ck_assert_str_eq(process->mappings[0].path, "/a");
 	ck_assert_str_eq(process->mappings[1].path, "/d");
-	ck_assert_ptr_nonnull(strstr(process->note, "5 notes of the core"));
+	ck_assert_ptr_nonnull(strstr(process->note, "5 of the notes of the core"));
 	rcore_core_close(core);
 	core_deinit(&builder);
 }

@@ -757,7 +757,7 @@ START_TEST(test_broken_heap)
 	uint64_t list = FAKE_GET(vm, vm->objspace, objspace, heap_pages_sorted);
 	rcore_read_u64(&vm->ruby.target.memory, list, &page);
 	FAKE_PUT(vm, page, heap_page, start, 0x10);
-	snapshot = load_broken("parked fibers may be missing: 1 pages");
+	snapshot = load_broken("parked fibers may be missing: 1 of the pages");
 	ck_assert_ptr_nonnull(world_fiber(snapshot, world.running));
 	ck_assert_ptr_null(world_fiber(snapshot, world.parked));
 	world_free(snapshot);
