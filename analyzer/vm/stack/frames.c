@@ -170,8 +170,9 @@ static void decode(struct rcore_loader *loader, const struct rcore_fiber *fiber,
 
 /*
  * Whether the thread of a fiber has ended, or may have ended. A thread that is
- * no longer in a list of threads has ended. A thread is killed before its VM stack goes
- * (thread_start_func_2(); after a fork, thread_cleanup_func_before_exec()).
+ * no longer in a list of threads has ended. A thread is killed before its VM
+ * stack goes (thread_start_func_2(); after a fork,
+ * thread_cleanup_func_before_exec()).
  */
 static bool thread_may_have_ended(const struct rcore_loader *loader,
 				  const struct rcore_fiber *fiber)
