@@ -18,8 +18,12 @@ enum {
 	PAIR_SIZE = 16, /* key, value */
 };
 
-static struct rcore_error *say(struct rcore_ruby *ruby, struct rcore_error *err,
-			       const char **ret)
+/*
+ * Takes ownership of `err` and keeps its message in *ret, unless that is set.
+ * Returns an error only if memory is short.
+ */
+static struct rcore_error *note(struct rcore_ruby *ruby, struct rcore_error *err,
+				const char **ret)
 {
 	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
 		return err;
@@ -40,7 +44,7 @@ static struct rcore_error *name_key(struct rcore_ruby *ruby, struct rcore_contex
 					 ", which is not an ID",
 					 pair->slot, pair->key);
 	}
-	return say(ruby, err, &pair->variable.problem);
+	return note(ruby, err, &pair->variable.problem);
 }
 
 static struct rcore_error *check_place(struct rcore_ruby *ruby,
@@ -49,12 +53,12 @@ static struct rcore_error *check_place(struct rcore_ruby *ruby,
 {
 	if (pair->variable.problem || rcore_context_find(context, pair->key) == pair)
 		return NULL;
-	return say(ruby,
-		   rcore_error_create(RCORE_ERROR_CORRUPT,
-				      "a lookup does not find slot %" PRIu64
-				      ": the table was being written or is damaged",
-				      pair->slot),
-		   &pair->variable.problem);
+	return note(ruby,
+		    rcore_error_create(RCORE_ERROR_CORRUPT,
+				       "a lookup does not find slot %" PRIu64
+				       ": the table was being written or is damaged",
+				       pair->slot),
+		    &pair->variable.problem);
 }
 
 static struct rcore_error *read_pairs(struct rcore_ruby *ruby, const uint64_t *slots,
@@ -167,7 +171,7 @@ static struct rcore_error *load(struct rcore_ruby *ruby, struct rcore_error *err
 	if (!err && context->table)
 		err = rcore_error_wrap(read_table(ruby, context),
 				       "profiler state at 0x%" PRIx64, context->table);
-	return say(ruby, err, &context->problem);
+	return note(ruby, err, &context->problem);
 }
 
 struct rcore_error *rcore_context_load(struct rcore_ruby *ruby, uint64_t fiber,

@@ -8,9 +8,10 @@
 /*
  * Reads the context of the Fiber `fiber` (VALUE): its @ruby_profiler_state is a
  * T_DATA of the type "Ruby::Profiler::State", whose data is the table. Reads
- * the table whole and checks it; sets context->problem, or a pair's problem,
- * for what is wrong and keeps the rest. If there is no such variable, or it is
- * nil, `present` is false. Allocates from ruby->arena. Error: NO_MEMORY only.
+ * the table whole and checks it; if something is wrong, sets context->problem
+ * or the pair's problem, and keeps the rest. If there is no such variable, or
+ * it is nil, `present` is false. Allocates from ruby->arena. Error: NO_MEMORY
+ * only.
  */
 struct rcore_error *rcore_context_load(struct rcore_ruby *ruby, uint64_t fiber,
 				       struct rcore_context *ret);
@@ -25,8 +26,8 @@ struct rcore_error *rcore_context_load_table(struct rcore_ruby *ruby, uint64_t t
 /*
  * Sets *ret to the address of the word that changes when the Fiber gets another
  * context. This is the word of its instance variable or, if it has none, the
- * flags of the object, which show which variables it has. 0 if no single word
- * shows the change.
+ * flags of the object, which show which variables it has. *ret is 0 if no
+ * single word shows the change.
  */
 struct rcore_error *rcore_context_place(struct rcore_ruby *ruby, uint64_t fiber,
 					const struct rcore_context *context, uint64_t *ret);

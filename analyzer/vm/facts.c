@@ -75,7 +75,7 @@ static const char *jit_of(const char *description)
 		if (at && at > description && at[-1] == '+')
 			return jits[i];
 	}
-	/* 2.6 and 2.7 only have MJIT. */
+	/* 2.6 and 2.7 have only MJIT, which they call JIT. */
 	return strstr(description, " +JIT") ? "MJIT" : NULL;
 }
 
@@ -120,7 +120,10 @@ static struct rcore_error *read_argv(struct rcore_ruby *ruby, uint64_t object,
 static struct rcore_error *read_gc(struct rcore_ruby *ruby, uint64_t vm,
 				   struct rcore_facts *facts)
 {
-	/* enum gc_mode of gc.c, the same from 2.6 to 4.0 */
+	/*
+	 * enum gc_mode of gc.c, from 3.4 on of gc/default/default.c. The
+	 * numbers are the same from 2.6 to 4.0; compacting exists from 3.2 on.
+	 */
 	static const char *const phases[] = {"none", "marking", "sweeping", "compacting"};
 	uint64_t objspace, phase, in_gc;
 	struct rcore_error *err = RCORE_GET(ruby, vm, vm, objspace, &objspace);

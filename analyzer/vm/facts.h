@@ -10,11 +10,11 @@
  *
  * RUBY_DESCRIPTION, ARGV and Gem are constants of the class Object
  * (classext.const_tbl), which is an ancestor of every Thread's class. The JIT
- * is a word of RUBY_DESCRIPTION; ruby_set_yjit_description() replaces that
- * String if the JIT is enabled later. The gems are those of Gem.loaded_specs,
- * or, if RubyGems is not loaded, those in the paths of $LOADED_FEATURES
- * (".../gems/NAME-VERSION/..."). facts.problem says what could not be read.
- * Error: NO_MEMORY.
+ * is a word of RUBY_DESCRIPTION; from 3.3 on, ruby_set_yjit_description() of
+ * version.c replaces that String if the JIT is enabled later. The gems are
+ * those of Gem.loaded_specs, or, if RubyGems is not loaded, those in the paths
+ * of $LOADED_FEATURES (".../gems/NAME-VERSION/..."). facts.problem says what
+ * could not be read. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_vm_facts(struct rcore_ruby *ruby, uint64_t vm,
 				   struct rcore_snapshot *snapshot);

@@ -62,12 +62,10 @@ static struct rcore_error *find_owners(struct rcore_loader *loader)
 		rcore_fiber_resuming(loader->ruby, fiber->address, &resuming);
 		fiber->resumed_by =
 			linked(loader, fiber, prev,
-			       "its field for the fiber that resumed it does not point to a "
-			       "fiber");
+			       "prev, the fiber that resumed it, does not point to a fiber");
 		fiber->resuming =
 			linked(loader, fiber, resuming,
-			       "its field for the fiber that it resumed does not point to a "
-			       "fiber");
+			       "resuming_fiber, which it resumed, does not point to a fiber");
 	}
 	if (!rcore_has(&layout->fiber.resuming_fiber))
 		turn_chains(loader);

@@ -49,7 +49,7 @@ void rcore_note_fiber(struct rcore_loader *loader, struct rcore_fiber *fiber, co
 }
 
 /*
- * Whether the EC of the context at `address` says that it belongs to another
+ * Whether the context at `address` has a copy of the EC of `fiber`, another
  * fiber.
  */
 static bool is_copy(struct rcore_loader *loader, uint64_t address, uint64_t fiber)
@@ -160,7 +160,7 @@ static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t addre
 								  ": status out of range",
 								  address));
 	else if (fiber->object && !rcore_wraps(loader->ruby, fiber->object, address))
-		rcore_note_fiber(loader, fiber, "its field does not point to a Fiber object");
+		rcore_note_fiber(loader, fiber, "cont.self does not point to its Fiber object");
 	return NULL;
 }
 

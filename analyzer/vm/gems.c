@@ -91,7 +91,7 @@ static struct rcore_error *ivar_string(struct rcore_ruby *ruby, uint64_t object,
 	bool found;
 	struct rcore_error *err = rcore_ivar_get(ruby, object, name, &found, &value);
 	if (!err && !found)
-		err = rcore_error_create(RCORE_ERROR_CORRUPT, "a Gem object without %s", name);
+		err = rcore_error_create(RCORE_ERROR_CORRUPT, "a Gem object has no %s", name);
 	return err ? err : rcore_string(ruby, value, ret, NULL);
 }
 
@@ -169,7 +169,7 @@ static struct rcore_error *visit_box(void *context, const struct rcore_box *box)
 	return read_box_features(context, box->address);
 }
 
-/* $LOADED_FEATURES: the VM's, from 4.0 on that of its boxes. */
+/* Reads $LOADED_FEATURES of the VM or, from 4.0 on, of each of its boxes. */
 static struct rcore_error *read_all_features(struct gems *gems, uint64_t vm)
 {
 	struct rcore_ruby *ruby = gems->ruby;

@@ -30,7 +30,7 @@ struct rcore_loader {
 	} fibers;
 	struct rcore_address_map thread_at; /* rb_thread_t to index */
 	struct rcore_address_map fiber_at;  /* rb_fiber_t to index */
-	/* for fibers that the first search did not find */
+	/* more searches, for fibers that the first one did not find */
 	size_t searches;
 };
 
@@ -79,8 +79,8 @@ struct rcore_error *rcore_load_thread(struct rcore_loader *loader, uint64_t addr
 
 /*
  * Whether a thread, given by its index, is in a system call, which is returned
- * in *ret. Also false if there is no such thread or its registers are not
- * known.
+ * in *ret. Returns false also if there is no such thread or its registers are
+ * not known.
  */
 bool rcore_thread_syscall(const struct rcore_loader *loader, int thread,
 			  struct rcore_syscall *ret);
@@ -88,8 +88,9 @@ bool rcore_thread_syscall(const struct rcore_loader *loader, int thread,
 /*
  * Sets native_label, native_path and native_line of a fiber's frames to what
  * this Ruby's own Thread#backtrace returns. Mirrors
- * rb_ec_partial_backtrace_object() of vm_backtrace.c: a C function gets the
- * path and line of the next Ruby frame outwards.
+ * rb_ec_partial_backtrace_object() of vm_backtrace.c (up to 2.7,
+ * backtrace_each()): a C function gets the path and line of the next Ruby frame
+ * outwards.
  */
 void rcore_native_backtrace(struct rcore_loader *loader, struct rcore_fiber *fiber);
 

@@ -63,8 +63,8 @@ static struct rcore_error *add_vm(struct rcore_roots *roots)
 }
 
 /*
- * Object is registered like any class that C code defines. A separate root for
- * it makes paths over constants begin where a reader expects.
+ * Object is registered like any class that C code defines. With a separate root
+ * for it, paths through constants begin where a reader expects.
  */
 static struct rcore_error *add_object_class(struct rcore_roots *roots)
 {
@@ -124,9 +124,9 @@ static struct rcore_error *add_threads(struct rcore_roots *roots)
 }
 
 /*
- * Adds rb_symbols_t.ids, which has all symbols and their names. Up to 3.4 it is
- * registered; since then, rb_sym_global_symbols_mark_and_move() of symbol.c
- * marks it.
+ * Adds rb_symbols_t.ids, which has all symbols and their names. Up to 3.4,
+ * Init_sym() of symbol.c registers it; from 4.0 on,
+ * rb_sym_global_symbols_mark_and_move() there marks it.
  */
 static struct rcore_error *add_symbols(struct rcore_roots *roots)
 {

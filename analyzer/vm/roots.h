@@ -17,7 +17,7 @@ struct rcore_roots_source {
 	uint64_t vm, objspace;
 	const struct rcore_roots_thread *threads;
 	size_t thread_count;
-	/* The most bytes that are read of all machine stacks together. */
+	/* How many bytes of all machine stacks together are read, at most. */
 	uint64_t stack_limit;
 };
 
@@ -25,12 +25,12 @@ struct rcore_roots_source {
 #define RCORE_ROOTS_STACK_LIMIT (UINT64_C(256) << 20)
 
 /*
- * Finds what the collector starts from, as gc_mark_roots() of gc.c and
- * rb_vm_mark() of vm.c do, and appends it to heap->roots: members of the VM,
- * Ractors, what rb_gc_register_address() registered, finalizers, global
- * variables, at_exit blocks, and machine stacks. Threads and their VM stacks
- * are edges of Ractors. Skips what cannot be read; heap->problem then says so.
- * Error: NO_MEMORY.
+ * Finds what the collector starts from, as gc_mark_roots() of gc.c
+ * (rb_gc_mark_roots() from 3.4 on) and rb_vm_mark() of vm.c do, and appends it
+ * to heap->roots: members of the VM, Ractors, what rb_gc_register_address()
+ * registered, finalizers, global variables, at_exit blocks, and machine stacks.
+ * Threads and their VM stacks are edges of Ractors. Skips what cannot be read;
+ * heap->problem then says so. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_roots_find(struct rcore_ruby *ruby,
 				     const struct rcore_roots_source *source,

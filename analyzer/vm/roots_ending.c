@@ -8,9 +8,9 @@
 #include "vm/roots_private.h"
 
 /*
- * What at_exit registered is in `end_procs` of eval_jump.c, the head of a list
- * whose items are {function, VALUE, next item}. This is the same from 2.6 to
- * 4.0.
+ * `end_procs` of eval_jump.c is the head of a list of what at_exit registered.
+ * The items are struct end_proc_data: {function, VALUE, next item}, the same
+ * from 2.6 to 4.0.
  */
 struct item {
 	uint64_t function, value, next;
@@ -33,25 +33,30 @@ static bool is_block(struct rcore_roots *roots, uint64_t value)
 	return is_proc;
 }
 
-/* What a word must lead to, to be the head of the list. */
+/*
+ * A search for the head of the list, which is recognized by what it leads to.
+ */
 struct search {
 	struct rcore_roots *roots;
-	int most; /* items that are read */
+	int most; /* items to read */
 	/*
-	 * The newest items may be no Procs, because an extension may pass any
+	 * The newest items may not be Procs, because an extension may pass any
 	 * object to rb_set_end_proc(). The first Proc ends the search.
 	 */
 	bool is_mixed;
 };
 
-/* The collector marks each value: all are immediate values or objects. */
+/*
+ * Whether the collector can mark it: each value is an immediate one or an
+ * object.
+ */
 static bool is_marked(struct rcore_roots *roots, uint64_t value)
 {
 	return rcore_immediate(roots->ruby, value) != RCORE_NO_IMMEDIATE ||
 	       rcore_heap_node_at(roots->heap, value, false) != RCORE_HEAP_NONE;
 }
 
-/* Without a Proc, nothing distinguishes the list from others. */
+/* Requires a Proc: without one, nothing distinguishes the list from others. */
 static bool is_list(void *context, uint64_t address, const void *copy, size_t size)
 {
 	const struct search *search = context;

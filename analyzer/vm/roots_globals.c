@@ -7,8 +7,9 @@
 
 /*
  * Global variables are in rb_global_tbl of variable.c, a rb_id_table of entries
- * {variable, ID ...}. The second word of a variable is `data`: the value
- * itself, or the address of a C variable that contains the value ($stdout).
+ * {variable, ID ...}. The second word of a struct rb_global_variable is `data`:
+ * the value itself, or the address of a C variable that contains the value
+ * ($stdout).
  */
 enum { VARIABLE_DATA = 8 };
 
@@ -32,7 +33,10 @@ static bool is_table(void *context, uint64_t address, const void *copy, size_t s
 	unsigned samples = 0;
 	bool found = true;
 	memcpy(&table, copy, sizeof(table));
-	/* Whether an address may be a table, which malloc() allocated. */
+	/*
+	 * malloc() allocates the table, so it is aligned and not in the Ruby
+	 * heap.
+	 */
 	if (!table || table % 8 ||
 	    rcore_heap_node_at(roots->heap, table, true) != RCORE_HEAP_NONE)
 		return false;
@@ -47,7 +51,7 @@ static bool is_table(void *context, uint64_t address, const void *copy, size_t s
 	return samples == SAMPLES;
 }
 
-/* `data` is a value, or the address of one. */
+/* Adds what `data` is: a value, or the address of one. */
 static struct rcore_error *add_global(struct rcore_roots *roots, uint64_t serial,
 				      uint64_t entry)
 {

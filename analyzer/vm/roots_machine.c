@@ -6,7 +6,7 @@
 
 /*
  * Finds roots in the registers and the machine stacks of kernel threads. The
- * collector knows the end of a thread's stack only from when the thread last
+ * collector only knows where a thread's stack ended when the thread last
  * released the GVL; the stack pointer always shows it. A stack that the C
  * library has allocated starts at its struct pthread, where the thread pointer
  * is; what follows may be any memory, such as pages of the heap, whose garbage
@@ -28,13 +28,10 @@ static bool add_word(struct rcore_roots *roots, uint64_t value, uint64_t address
 	return rcore_roots_add(roots, value, &root);
 }
 
-/*
- * The progress through all stacks, which are read in the order of their
- * addresses.
- */
+/* How far all stacks are read, in the order of their addresses. */
 struct reading {
 	uint64_t end;  /* of the last one */
-	uint64_t left; /* bytes, before the limit of all is reached */
+	uint64_t left; /* bytes until the limit for all stacks */
 };
 
 static bool add_page(struct rcore_roots *roots, uint64_t at, const uint64_t *words,
@@ -58,7 +55,7 @@ static bool add_stack(struct rcore_roots *roots, const struct rcore_roots_thread
 		end = (at & ~(uint64_t)(PAGE - 1)) + PAGE;
 		end = end < limit ? end : limit;
 		if (reading->left < end - at) {
-			rcore_roots_problem(roots, "the machine stacks are too large in all");
+			rcore_roots_problem(roots, "the machine stacks together are too large");
 			return true;
 		}
 		if (rcore_read(roots->ruby->memory, at, words, end - at))

@@ -38,8 +38,8 @@ struct rcore_roots_walk {
 };
 
 /*
- * Whether the walk must end: it was at this entry before, or there are too
- * many.
+ * Whether the walk must end: it was at this entry before, or there are too many
+ * entries.
  */
 static inline bool rcore_roots_repeats(struct rcore_roots_walk *walk, uint64_t entry)
 {

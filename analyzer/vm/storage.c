@@ -24,7 +24,10 @@ struct reading {
 	} found;
 };
 
-/* `name_err` is why there is no name. */
+/*
+ * Takes ownership of `name_err`, which says why there is no name (NULL: there
+ * is one).
+ */
 static struct rcore_error *add(struct reading *reading, const char *name,
 			       struct rcore_error *name_err, uint64_t value)
 {
@@ -46,6 +49,10 @@ static struct rcore_error *add(struct reading *reading, const char *name,
 	return rcore_inspect(reading->ruby, value, reading->options, &variable->value);
 }
 
+/*
+ * A static Symbol is an ID, shifted by RUBY_SPECIAL_SHIFT, with the tag
+ * RUBY_SYMBOL_FLAG. A dynamic Symbol is an object that points to its String.
+ */
 static struct rcore_error *key_name(struct rcore_ruby *ruby, uint64_t key, const char **ret)
 {
 	enum { STATIC_MASK = 0xff, STATIC_TAG = 0x0c, ID_SHIFT = 8 };

@@ -19,8 +19,8 @@ enum { RCORE_VARIABLE_LIMIT = 1000 }; /* of one kind, for one fiber or thread */
  *   Thread#thread_variable_get
  *   	the Thread's hidden ivar "locals", a Hash, into thread->variables
  *
- * Mirrors rb_fiber_storage_aref of cont.c, rb_thread_local_aref and
- * rb_thread_variable_get of thread.c. Error: NO_MEMORY.
+ * Mirrors rb_fiber_storage_aref() of cont.c, and rb_thread_local_aref() and
+ * rb_thread_variable_get() of thread.c. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_vm_storage(struct rcore_ruby *ruby, struct rcore_snapshot *snapshot,
 				     const struct rcore_inspect_options *options);

@@ -22,7 +22,7 @@ static uint64_t field_or_zero(struct rcore_loader *loader, uint64_t base,
 	return value;
 }
 
-/* On Linux, a pthread_t is the thread pointer. */
+/* On x86-64, a pthread_t is the thread pointer. */
 static int tid_of_pthread(const struct rcore_process *process, uint64_t pthread)
 {
 	for (size_t i = 0; pthread && i < process->thread_count; i++)
@@ -43,8 +43,8 @@ static int kernel_tid(struct rcore_loader *loader, uint64_t thread)
 		tid = &layout->native_thread.tid;
 	}
 	/*
-	 * After a fork, 3.1 and 3.2 still have the parent's tid; up to 3.0,
-	 * there is no tid.
+	 * Prefers the pthread_t to the tid: after a fork, 3.1 and 3.2 still
+	 * have the parent's tid, and up to 3.0 there is none.
 	 */
 	int found = tid_of_pthread(loader->process, field_or_zero(loader, base, thread_id));
 	return found ? found : (int)field_or_zero(loader, base, tid);
@@ -143,7 +143,7 @@ struct rcore_error *rcore_load_thread(struct rcore_loader *loader, uint64_t addr
 			loader->snapshot,
 			rcore_error_create(RCORE_ERROR_CORRUPT,
 					   "thread at 0x%" PRIx64
-					   ": its field does not point to a Thread object",
+					   ": self does not point to its Thread object",
 					   address));
 	thread->tid = is_ended ? 0 : kernel_tid(loader, address);
 	thread->status =

@@ -5,9 +5,9 @@
 /*
  * vm/ decodes CRuby's virtual machine. find/ finds the VM, its lists and its
  * fibers; stack/ reads control frames and their values; wait/ finds what each
- * thread and fiber waits for. The files here read ractors, threads, fibers and
- * contexts. It includes model/, ruby/, a layout and struct rcore_memory, and
- * sees no ELF file. Start with load.h.
+ * thread and fiber waits for, work/ what it works on. The files here read
+ * ractors, threads, fibers and contexts. It includes model/, ruby/, a layout
+ * and struct rcore_memory, and sees no ELF file. Start with load.h.
  */
 
 #include "model/snapshot.h"

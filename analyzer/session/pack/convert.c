@@ -11,15 +11,21 @@
 #include "session/stacks.h"
 #include "target/core/core_copy.h"
 
-/* The kernel's numbers end at 4,194,304 (PID_MAX_LIMIT). */
+/*
+ * No kernel thread has an id above 4,194,304 (PID_MAX_LIMIT), so these are
+ * free.
+ */
 enum { FIRST_FREE = 5000000, THREAD_STEP = 10000000, MAX_THREAD = INT32_MAX / THREAD_STEP - 1 };
 
-/* By the number in elf_gregset_t. */
+/* Registers are numbered by their place in elf_gregset_t. */
 static const struct machine {
 	unsigned number;
-	/* registers that coroutine_transfer() keeps: segments, flags */
+	/*
+	 * registers that coroutine_transfer() does not change: segments, flags
+	 */
 	uint64_t of_thread;
-	int system_call; /* register that is -1 outside a system call; or -1 */
+	/* the register that is -1 outside a system call; -1 if there is none */
+	int system_call;
 } machines[] = {
 	{EM_X86_64, UINT64_C(0x7f60000), 15}, /* cs, eflags, ss to gs */
 	{EM_AARCH64, UINT64_C(1) << 33, -1},  /* pstate */
@@ -45,7 +51,7 @@ static const struct machine *find_machine(unsigned number)
 	return NULL;
 }
 
-/* Numbers F13 of T2 so that it is easy to find. */
+/* Returns an id that is easy to find: 20000013 for T2.F13. */
 static int number_of(const struct rcore_fiber *fiber, int *next_free)
 {
 	int thread, own;
@@ -73,8 +79,7 @@ static const struct rcore_native_thread *native_thread(const struct rcore_proces
 }
 
 /*
- * A register that the fiber did not save is 0: a note cannot say that it is
- * unknown.
+ * Leaves a register at 0 if its value is unknown, because a note cannot say so.
  */
 static bool fill(struct rcore_session *session, const struct rcore_fiber *fiber, int tid,
 		 struct rcore_added_thread *ret)

@@ -24,7 +24,7 @@ static void add_fiber(const struct rcore_fiber *fiber, int tid, struct rcore_pac
 	};
 }
 
-/* The stacks as rcore_session_weave() left them. */
+/* Adds the stacks as rcore_session_weave() left them. */
 static void gather(const struct rcore_snapshot *snapshot, struct rcore_pack_facts *facts)
 {
 	for (size_t i = 0; i < snapshot->fiber_count; i++)
@@ -60,7 +60,7 @@ static void hide_command(void *context, char *text, size_t size)
 {
 	struct rcore_spans spans = {0};
 	rcore_redactor_command(context, text, size, &spans);
-	/* If memory is short, hides everything. */
+	/* If memory is short, everything is hidden. */
 	if (spans.no_memory)
 		rcore_fill(text, size);
 	for (size_t i = 0; i < spans.count; i++)
@@ -107,7 +107,10 @@ static struct rcore_error *allocate(const struct rcore_session *session,
 	return rcore_error_no_memory();
 }
 
-/* The note contains what comes from files. */
+/*
+ * Writes the note. It contains what rcore read from files, which another
+ * machine may not have.
+ */
 static char *write_note(const struct rcore_target *target,
 			const struct rcore_snapshot *snapshot,
 			const struct allocated *allocated, size_t *ret_size)

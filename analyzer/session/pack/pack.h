@@ -3,7 +3,7 @@
 #define RCORE_SESSION_PACK_H
 
 /*
- * session/pack/ writes small cores: what an analysis has read of a core or a
+ * session/pack/ writes small cores: what an analysis read from a core or a
  * process, without its secrets. Start here.
  */
 

@@ -24,7 +24,7 @@ struct hiding {
 	bool no_memory;
 };
 
-/* Ranges are equal or do not overlap. */
+/* A binary search is enough: any two ranges are equal or do not overlap. */
 static bool is_in(const struct ranges *ranges, uint64_t address)
 {
 	size_t low = 0, high = ranges->count;
@@ -76,7 +76,10 @@ static size_t end_of_text(const struct rcore_stretch *stretch, size_t at)
 	return at;
 }
 
-/* Contents of Strings. */
+/*
+ * Hides the contents of Strings or, depending on the mode, only the secrets in
+ * them.
+ */
 static void hide_texts(struct hiding *hiding, const struct rcore_stretch *stretch)
 {
 	for (size_t at = 0; at < stretch->count; at++) {
@@ -95,8 +98,8 @@ static void hide_texts(struct hiding *hiding, const struct rcore_stretch *stretc
 }
 
 /*
- * No report prints what C functions have on their stacks. Hides text there, but
- * no addresses and numbers.
+ * Hides text on the stacks of C functions, because no report prints it. Keeps
+ * addresses and numbers.
  */
 static void hide_words(struct hiding *hiding, const struct rcore_stretch *stretch)
 {
@@ -113,8 +116,8 @@ static void hide_words(struct hiding *hiding, const struct rcore_stretch *stretc
 }
 
 /*
- * Kinds that are secret wherever they are. Random characters are not: they are
- * also parts of paths and of checksums.
+ * Whether this kind is a secret wherever it is. Random characters are not:
+ * paths and checksums contain them, too.
  */
 static bool is_taken(enum rcore_redacted kind)
 {
@@ -156,9 +159,9 @@ static bool take_stretch(void *context, const struct rcore_stretch *stretch)
 }
 
 /*
- * Freed memory may still contain a String's bytes, and a decoder may read it
- * together with what it needs. Other Strings are checked by their own contents,
- * as in a report.
+ * Hides secrets outside Strings. Freed memory may still contain a String's
+ * bytes, and a decoder may read it together with what it needs. hide_texts()
+ * checks each String by its own contents, as a report does.
  */
 static void hide_taken(struct hiding *hiding, const struct rcore_stretch *stretch)
 {
@@ -195,7 +198,7 @@ static void add_range(struct hiding *hiding, struct ranges *ranges, uint64_t sta
 	hiding->no_memory |= size && !range;
 }
 
-/* Adds the mapping that a thread's stack is in. */
+/* Adds the mapping that contains a thread's stack. */
 static void add_stack_of(struct hiding *hiding, uint64_t base)
 {
 	const struct rcore_pack_source *source = hiding->source;
@@ -212,8 +215,8 @@ static int by_start(const void *left, const void *right)
 }
 
 /*
- * VM stacks are inside machine stacks. They contain VALUEs, and words of Floats
- * that look like text.
+ * VM stacks are inside machine stacks. They contain VALUEs, and Floats, whose
+ * words may look like text.
  */
 static void find_stacks(struct hiding *hiding, const struct rcore_snapshot *snapshot)
 {

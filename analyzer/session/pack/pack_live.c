@@ -30,7 +30,7 @@ static bool add_unstopped(const struct rcore_process *process, struct rcore_pack
 	return true;
 }
 
-/* The same descriptor is the same file for all who wait for it. */
+/* All fibers that wait for a descriptor wait for the same file. */
 static bool is_known(const struct rcore_pack_live *live, int fd)
 {
 	for (size_t i = 0; i < live->fds.count; i++)

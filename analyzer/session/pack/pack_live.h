@@ -5,11 +5,11 @@
 #include "session/session.h"
 #include "target/core/process_notes.h"
 
-/* What a pack needs besides what the analysis reads. */
+/* What a pack needs in addition to what the analysis reads. */
 
 /*
- * Records the data in which a machine without the files searches, and the list
- * of libraries for gdb. `ruby` may be NULL.
+ * Records the data that a machine without the files has to search, and the
+ * dynamic linker's list of libraries, which gdb needs. `ruby` may be NULL.
  */
 void rcore_session_record(const struct rcore_target *target, const struct rcore_module *ruby);
 

@@ -2,8 +2,8 @@
 #include "session/pack/pack_live.h"
 
 /*
- * Without the files there are no symbols; a search of this data will then find
- * what they point to.
+ * Without the files there are no symbols. rcore then searches this data for
+ * what the symbols would lead to.
  */
 static void add_writable(const struct rcore_target *target, const struct rcore_module *ruby)
 {

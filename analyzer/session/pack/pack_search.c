@@ -20,7 +20,7 @@ struct written {
 		Elf64_Phdr *items;
 		size_t count, capacity;
 	} segments; /* those with contents, by address */
-	int errnum; /* of a read that failed; 0: none did */
+	int errnum; /* of a read that failed; 0: none failed */
 };
 
 static bool read_at(struct written *written, uint64_t offset, void *buffer, size_t size)
@@ -111,13 +111,13 @@ struct search {
 	bool is_left, no_memory;
 };
 
-/* What rcore_fill() leaves. */
+/* Whether rcore_fill() writes this byte, or leaves it as it is. */
 static bool is_filler(char c)
 {
 	return c == RCORE_FILLER || c == '\n' || !c;
 }
 
-/* As in pack_hide.c, which leaves these bytes. */
+/* Whether pack_hide.c leaves this byte in the pack. */
 static bool may_stay(const struct search *search, const struct rcore_stretch *stretch,
 		     size_t at, bool stays_in_text)
 {
@@ -127,7 +127,7 @@ static bool may_stay(const struct search *search, const struct rcore_stretch *st
 	       (stays_in_text && rcore_stretch_is_marked(stretch, at, RCORE_RECORDED_TEXT));
 }
 
-static void judge(struct search *search, const struct rcore_stretch *stretch,
+static void check(struct search *search, const struct rcore_stretch *stretch,
 		  struct rcore_spans *spans, bool stays_in_text)
 {
 	for (size_t i = 0; i < spans->count && !search->is_left; i++)
@@ -146,9 +146,9 @@ static bool search_stretch(void *context, const struct rcore_stretch *stretch)
 	struct search *search = context;
 	struct rcore_spans known = {0}, taken = {0};
 	rcore_redactor_bytes(search->redactor, stretch->items, stretch->count, &known);
-	judge(search, stretch, &known, false);
+	check(search, stretch, &known, false);
 	rcore_known_secrets_find(search->taken, stretch->items, stretch->count, &taken);
-	judge(search, stretch, &taken, true);
+	check(search, stretch, &taken, true);
 	return !search->is_left && !search->no_memory;
 }
 

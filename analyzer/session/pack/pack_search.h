@@ -8,8 +8,8 @@
 #include "target/pack/recorder.h"
 
 /*
- * Searches a pack that was written to `output` for the secrets that were to be
- * hidden: what `redactor` recognizes or has learned, and `taken`. Names and
+ * Searches a pack that was written to `output` for the secrets that it must not
+ * contain: what `redactor` recognizes or has learned, and `taken`. Names and
  * paths of code may contain them, as in a report. Errors: CORRUPT if one is
  * left, OS, NO_MEMORY.
  */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/stacks.h"
 
-/*
- * The frames and their strings belong to the snapshot, which outlives the
- * session.
- */
+/* Copies a string to the snapshot, which outlives the session. */
 static const char *copy(struct rcore_arena *arena, const char *text, bool *no_memory)
 {
 	const char *copied = text ? rcore_arena_strdup(arena, text) : NULL;
@@ -56,7 +53,7 @@ static const struct rcore_packed_stack *find(const struct rcore_pack_facts *pack
 	return NULL;
 }
 
-/* Uses what the machine that wrote the pack found. */
+/* Uses the stacks that rcore found on the machine that wrote the pack. */
 struct rcore_error *rcore_stacks_unpack(struct rcore_stacks *stacks,
 					const struct rcore_target *target,
 					struct rcore_snapshot *snapshot)

@@ -16,11 +16,12 @@
 enum { PAGE = RCORE_RECORDER_PAGE };
 
 /*
- * The layout of a pack: ELF header, program headers, the core's notes, rcore's
- * own, then the pages, each complete. A note says which bytes of a page are not
- * the target's, because nobody read them. Segments are split before each run of
- * pages; the part of a segment after a run only counts in p_memsz. If there are
- * more than 65,534 headers, section 0 has their number, as in any core.
+ * A pack is an ELF core: the header, program headers, the core's notes, rcore's
+ * own notes, and the pages, each complete. One of rcore's notes says which
+ * bytes of a page are only filling, because nobody read them. Segments are
+ * split before each run of pages; the part of a segment after a run only counts
+ * in p_memsz. If there are more than 65,534 headers, section 0 has their
+ * number, as in any core.
  */
 struct pack {
 	const struct rcore_pack_source *source;
@@ -28,7 +29,7 @@ struct pack {
 	struct rcore_recorder *recorder;
 	const char *note;
 	size_t note_size;
-	/* NULL: hide nothing. */
+	/* NULL: hides nothing. */
 	const struct rcore_pack_hiding *hiding;
 	struct {
 		Elf64_Phdr *items;

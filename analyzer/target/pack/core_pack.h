@@ -19,7 +19,7 @@ enum { RCORE_PACK_NOTE = 0x72636f70 };
 
 /* What a pack takes from its target besides the bytes of memory. */
 struct rcore_pack_source {
-	Elf64_Ehdr header;    /* its places and counts do not matter */
+	Elf64_Ehdr header;    /* its offsets and counts are not used */
 	const uint8_t *notes; /* the contents of a PT_NOTE */
 	uint64_t notes_size;
 	size_t notes_alignment; /* 4 or 8 */
@@ -28,11 +28,11 @@ struct rcore_pack_source {
 	size_t segment_count;
 };
 
-/* A core has all of it. *ret points into the core. */
+/* Takes all of it from a core. *ret points into the core. */
 void rcore_pack_source_core(const struct rcore_core *core, struct rcore_pack_source *ret);
 
 /*
- * A process that was read while it ran has `notes`
+ * Takes it from a process that was read while it ran: `notes`
  * (target/core/process_notes.h) and `segments`, to which *ret points.
  */
 void rcore_pack_source_process(const struct rcore_process *process,
@@ -41,14 +41,14 @@ void rcore_pack_source_process(const struct rcore_process *process,
 			       struct rcore_pack_source *ret);
 
 /*
- * Writes a core to `output` with the notes of `source`, two more with `note`
- * and the one of target/pack/pack_known.h, all its segments, and those of their
- * bytes that were recorded, as `memory` returns them (with bytes of files). In
- * a page of which some bytes were recorded, the others are zero (read back,
- * they are "not saved"); other pages are not in it ("not saved"). Replaces what
- * the recorder has as RCORE_RECORDED_HIDDEN by stars, and in the notes what
- * `hiding` says (may be NULL). Errors: OS, NO_MEMORY. *ret_size is its size in
- * bytes.
+ * Writes a core to `output`: the notes of `source`, then `note`, the note of
+ * target/pack/pack_known.h, all segments, and the bytes of them that were
+ * recorded, as `memory` returns them (including bytes of files). If only some
+ * bytes of a page were recorded, the others are zero, and rcore reads them back
+ * as "not saved"; pages without recorded bytes are left out. Writes stars for
+ * what the recorder marks as RCORE_RECORDED_HIDDEN, and hides parts of the
+ * notes with `hiding` (may be NULL). *ret_size is the size in bytes. Errors:
+ * OS, NO_MEMORY.
  */
 struct rcore_error *rcore_pack_write(const struct rcore_pack_source *source,
 				     struct rcore_memory *memory,

@@ -7,12 +7,13 @@
 #include <stdint.h>
 
 /*
- * Says which bytes of a pack are the target's. A pack has whole pages, of which
- * an analysis read some bytes. The others are filled with zeroes for gdb. A
- * later rcore, which may read more, must not mistake these for facts.
+ * Lists the bytes of a pack that come from the target. A pack has whole pages,
+ * of which an analysis read only some bytes. The others are zeroes, because gdb
+ * expects whole pages. A later rcore, which may read more, must not mistake
+ * these for data.
  *
- * The note alternates, from the first page on, how many bytes are filling and
- * how many are known, each as an unsigned LEB128.
+ * The note is a list of unsigned LEB128 numbers. From the first page on, they
+ * say in turn how many bytes are filling and how many are known.
  */
 enum { RCORE_PACK_KNOWN_NOTE = 0x72636f71 };
 
@@ -40,8 +41,8 @@ bool rcore_known_add(struct rcore_known_writer *writer, uint64_t start, uint64_t
 void rcore_known_writer_deinit(struct rcore_known_writer *writer);
 
 /*
- * Reads such a note for pages that have `limit` bytes. Stops at anything
- * implausible. Returns false if memory is short.
+ * Reads such a note for pages that have `limit` bytes together. Stops at
+ * anything implausible. Returns false if memory is short.
  */
 bool rcore_known_read(const uint8_t *note, size_t size, uint64_t limit,
 		      struct rcore_known_runs *ret);

@@ -9,8 +9,8 @@
 #include "target/prstatus.h"
 
 /*
- * Parts of notes with registers that no report prints. If `end` is 0,
- * everything from `start` on.
+ * The parts of notes with registers that no report prints. If `end` is 0, the
+ * part reaches to the end of the note.
  */
 static const struct {
 	uint32_t type;
@@ -58,8 +58,8 @@ static void hide_process(uint8_t *bytes, size_t size, const struct rcore_pack_hi
 	char *words = (char *)bytes + RCORE_PRPSINFO_PSARGS;
 	size_t words_size = RCORE_PRPSINFO_SIZE - RCORE_PRPSINFO_PSARGS;
 	/*
-	 * A thread has its own name instead of the program's; the first word
-	 * has it, too.
+	 * This may be the name of a thread, which the program chose. A
+	 * program's own name is also in the first word of the command line.
 	 */
 	size_t length = strnlen(name, NAME_SIZE);
 	if (!memmem(words, strcspn(words, " ") % words_size, name, length))

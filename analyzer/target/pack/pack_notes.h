@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a pack hides of the core's notes. */
+/* How a pack hides parts of the core's notes. */
 struct rcore_pack_hiding {
 	/* Hides the secret parts of a command line. */
 	void (*command)(void *context, char *text, size_t size);
@@ -23,9 +23,8 @@ void rcore_pack_notes_hide(uint8_t *notes, size_t size, size_t alignment,
 			   const struct rcore_pack_hiding *hiding);
 
 /*
- * Whether a word of a stack or register is text: it has at least four
- * consecutive printable characters. Addresses (up to 47 bits) and numbers do
- * not.
+ * Whether a word of a stack or register is text: it has more bits than an
+ * address (47), and at least four consecutive printable characters.
  */
 bool rcore_is_text_word(uint64_t word);
 

@@ -13,7 +13,8 @@
 struct page {
 	struct rcore_recorded_page
 		/*
-		 * must come first: it is returned as such; the key is its start
+		 * must come first: callers get a pointer to it. Its start is
+		 * the key.
 		 */
 		recorded;
 	bool is_lost;
@@ -27,7 +28,7 @@ struct rcore_recorder {
 	struct rcore_memory memory;
 	struct rcore_memory *below;
 	struct page *pages;
-	/* Pages by their number, modulo RECENT; avoids most lookups. */
+	/* Pages by their number, modulo RECENT. Avoids most lookups. */
 	struct page *recent[RECENT];
 	const struct rcore_recorded_page **sorted;
 	bool is_short;

@@ -14,8 +14,8 @@
 #include "target/memory.h"
 
 /*
- * A memory that records every byte that was read, or that could not be read:
- * what an analysis needs to have the same result again.
+ * A memory that records every byte that was read, or that could not be read. An
+ * analysis needs only these to get the same result again.
  */
 struct rcore_recorder;
 
@@ -32,19 +32,20 @@ void rcore_recorder_add(struct rcore_recorder *recorder, uint64_t start, uint64_
 /* What is read or added during a pause is not marked. Pauses nest. */
 void rcore_recorder_pause(struct rcore_recorder *recorder, bool pause);
 
-/* Whether some of it is not marked because memory was short. */
+/* Whether something is not marked because memory was short. */
 bool rcore_recorder_is_short(const struct rcore_recorder *recorder);
 
 enum { RCORE_RECORDER_PAGE = 1024 };
 
-/* What is known about a byte. */
+/* What the recorder knows about a byte. */
 enum rcore_recorded {
-	RCORE_RECORDED_ASKED,
+	RCORE_RECORDED_ASKED, /* somebody read it, or tried to */
 	/* contents of a String that the program created */
 	RCORE_RECORDED_TEXT,
-	RCORE_RECORDED_NAME,   /* a name or path of code, whatever else it is */
+	/* a name or path of code, even if the bytes are also something else */
+	RCORE_RECORDED_NAME,
 	RCORE_RECORDED_WORD,   /* a name that rcore itself looks for */
-	RCORE_RECORDED_HIDDEN, /* the pack has rcore_fill() there */
+	RCORE_RECORDED_HIDDEN, /* the pack has filler in its place */
 	RCORE_RECORDED_KINDS,
 };
 

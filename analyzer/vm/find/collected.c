@@ -10,8 +10,8 @@
 #include "vm/wrapper.h"
 
 /*
- * How many times to look for fibers that collected fibers resumed. Garbage is
- * rarely nested deeper.
+ * How many times to look for fibers that collected fibers resumed. Each time
+ * finds one level more; garbage is rarely nested deeper.
  */
 enum { CHAIN_LIMIT = 64 };
 
@@ -43,8 +43,8 @@ static uint64_t prev_of(struct rcore_loader *loader, size_t index)
 }
 
 /*
- * Marks the fiber that a thread of a list points to, and those that wait for it
- * to yield.
+ * Marks a fiber that a listed thread points to, and those that wait for it to
+ * yield.
  */
 static void hold(struct rcore_loader *loader, uint64_t fiber, bool *held)
 {
@@ -71,8 +71,8 @@ static void hold_all(struct rcore_loader *loader, bool *held)
 }
 
 /*
- * cont_mark() marks the Thread, which keeps the rb_thread_t of an ended thread
- * alive.
+ * Whether the fiber's Thread is gone. A marked fiber keeps it alive, and so the
+ * rb_thread_t of a thread that has ended (cont_mark()).
  */
 static bool lost_thread(struct rcore_loader *loader, const struct rcore_fiber *fiber)
 {
@@ -130,7 +130,10 @@ static bool has_stack(struct rcore_loader *loader, const struct rcore_fiber *fib
 				     stack + size * sizeof(uint64_t) - layout->cfp.size);
 }
 
-/* fiber_mark() marks the fiber that resumed this one. */
+/*
+ * Whether the fiber that resumed this one is gone. A marked fiber keeps it
+ * alive (fiber_mark()).
+ */
 static bool lost_prev(struct rcore_loader *loader, size_t index, const bool *collected)
 {
 	uint64_t prev = prev_of(loader, index);
@@ -177,8 +180,8 @@ static struct rcore_error *drop(struct rcore_loader *loader, const bool *collect
 }
 
 /*
- * The collector of a running process may be at work when the process is
- * stopped, but not now. What find_collected() reads then must be in the copy.
+ * The collector may be idle now and sweep when the process is stopped. What
+ * find_collected() reads then must be in the copy.
  */
 static void keep_marks(struct rcore_loader *loader)
 {

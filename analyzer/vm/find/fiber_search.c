@@ -124,7 +124,7 @@ struct heap_search {
 		uint64_t *items;
 		size_t count, capacity;
 	} fibers;
-	/* Fibers that were looked at to see if they have write barriers. */
+	/* Fibers that were checked for write barriers. */
 	size_t looked_at;
 	bool has_protected; /* one of them may have some */
 	bool out_of_memory;
@@ -177,11 +177,12 @@ static bool is_fiber_type(struct heap_search *search, uint64_t type, uint64_t ob
 }
 
 /*
- * Whether a slot is just being reused for another object. newobj_of() of gc.c,
- * from 3.0 on, writes the flags and the class first (newobj_init()) and the
- * contents later (newobj_fill()). Until then, the slot has the contents of the
- * previous object. As long as the class is not written, its word is the address
- * of the next free slot.
+ * Whether a slot is just being reused for another object. From 3.0 on, CRuby
+ * writes the flags and the class first (newobj_init() of gc.c, from 3.4 on of
+ * gc/default/default.c) and the contents later (newobj_fill(), in 4.0
+ * typed_data_alloc()). Until then, the slot has the contents of the previous
+ * object. As long as the class is not written, its word is the address of the
+ * next free slot.
  */
 static bool is_being_made(struct rcore_ruby *ruby, const void *copy, size_t size)
 {
@@ -249,7 +250,7 @@ static bool see(const struct heap_search *search, uint64_t object, uint64_t data
 	return true;
 }
 
-/* Only one type is libruby's; others may have the same name. */
+/* Only one type of this name is libruby's. Extensions may have others. */
 static void note_type(const struct heap_search *search, uint64_t type, uint64_t object,
 		      uint64_t data)
 {
@@ -260,8 +261,9 @@ static void note_type(const struct heap_search *search, uint64_t type, uint64_t 
 }
 
 /*
- * Before 3.3, a Fiber has no write barriers: RUBY_TYPED_WB_PROTECTED is not set
- * in fiber_data_type of cont.c. A few show whether that is so here.
+ * Up to 4.0, a Fiber has no write barriers: RUBY_TYPED_WB_PROTECTED is not set
+ * in fiber_data_type of cont.c. The first few fibers show whether that is so
+ * here.
  */
 static void look_at_protection(struct heap_search *search, uint64_t object)
 {

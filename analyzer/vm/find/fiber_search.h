@@ -17,15 +17,15 @@ enum { RCORE_FIBER_STRUCT_LIMIT = 8 << 10 };
 enum { RCORE_CONTINUATION_CONTEXT = 0, RCORE_FIBER_CONTEXT = 1 };
 
 /*
- * Returns whether there is the rb_fiber_t of a Fiber object at `address`: no
- * other struct points back to the object and to itself.
+ * Returns whether the rb_fiber_t of the Fiber `object` is at `address`. No
+ * other struct points back to both the object and itself.
  */
 bool rcore_is_fiber(struct rcore_memory *memory, const struct rcore_layout *layout,
 		    uint64_t object, uint64_t address);
 
 /*
- * Called with the address of each possible rb_fiber_t, which it has to check.
- * An error ends the search.
+ * Called with the address of each possible rb_fiber_t. The callee has to check
+ * it. An error ends the search.
  */
 typedef struct rcore_error *rcore_fiber_found(void *context, uint64_t address);
 

@@ -76,8 +76,7 @@ static struct rcore_error *prove_iseq(struct rcore_ruby *ruby, const struct shap
 }
 
 /*
- * VM_ENV_DATA_INDEX_ENV: the rb_env_t follows the variables of an escaped
- * environment.
+ * The rb_env_t of an escaped environment is at ep[1] (VM_ENV_DATA_INDEX_ENV).
  */
 static struct rcore_error *prove_escaped(struct rcore_ruby *ruby,
 					 const struct rcore_frame *frame)

@@ -11,10 +11,11 @@ struct node {
 };
 
 /*
- * Whether list_del_() of ccan/list/list.h has set only one of the two pointers
- * that bypass a node. Either `address` already points back to the node before
- * the last one, which still points to the last one; or the last one already
- * points to `address`, which still points back to the removed node.
+ * Whether list_del_() of ccan/list/list.h (ccan_list_del_() from 3.2 on) has
+ * set only one of the two pointers that bypass a node. Either `address` already
+ * points back to the node before the last one, which still points to the last
+ * one; or the last one already points to `address`, which still points back to
+ * the removed node.
  */
 static bool is_past_removal(struct rcore_memory *memory, uint64_t head, uint64_t before,
 			    uint64_t previous, uint64_t address, const struct node *node)

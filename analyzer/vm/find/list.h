@@ -28,7 +28,7 @@ struct rcore_error *rcore_list_of(struct rcore_ruby *ruby, uint64_t base,
 
 /*
  * Whether the counter of a list agrees with its number of entries.
- * rb_ractor_living_threads_add(), vm_insert_ractor0() and the functions that
+ * rb_ractor_living_threads_insert(), vm_insert_ractor0() and the functions that
  * remove entries change the list first and the counter later, so they may
  * differ by one. A counter of 0 never agrees: a struct whose list has one entry
  * and whose counter is 0 is not the struct it is taken for.

@@ -16,7 +16,7 @@ struct nodes {
 	size_t count, capacity;
 };
 
-/* How far a walk in one direction came, and where it could not continue. */
+/* How far a walk in one direction got, and where it could not continue. */
 struct end {
 	uint64_t last, beyond;
 };

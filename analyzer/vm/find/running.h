@@ -16,8 +16,9 @@ bool rcore_is_in_running_frame(struct rcore_memory *memory, const struct rcore_p
 
 /*
  * Whether such a thread has `value` in a register or in its innermost frames.
- * It may be just creating the object: newobj_init() of gc.c writes the flags
- * first, newobj_fill() the rest, and it may release the VM's lock in between.
+ * It may be just creating the object: newobj_init() of gc.c
+ * (gc/default/default.c from 3.4 on) writes the flags first. The rest follows
+ * later, and the thread may release the VM's lock in between.
  */
 bool rcore_is_at_hand(struct rcore_memory *memory, const struct rcore_process *process,
 		      uint64_t value);

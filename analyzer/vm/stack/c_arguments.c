@@ -27,8 +27,9 @@ static bool find_on_stack(struct rcore_ruby *ruby, const struct rcore_fiber *fib
 }
 
 /*
- * rb_class_new_instance_pass_kw() of object.c, which rb_io_s_new() and
- * rb_io_s_open() of io.c call as well.
+ * Whether the method is `new`: rb_class_new_instance_pass_kw() of object.c
+ * (rb_class_s_new() up to 2.7), or rb_io_s_new() and rb_io_s_open() of io.c,
+ * which do the same.
  */
 static bool is_new(const struct rcore_frame *frame)
 {

@@ -43,7 +43,7 @@ static struct rcore_error *hidden_ivar(struct rcore_ruby *ruby, uint64_t object,
 	return rcore_ivar_get(ruby, object, name, &found, ret);
 }
 
-/* exc_to_s of error.c */
+/* Mirrors exc_to_s() of error.c. */
 static struct rcore_error *read_message(struct rcore_ruby *ruby,
 					struct rcore_exception *exception)
 {

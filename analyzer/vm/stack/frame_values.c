@@ -66,10 +66,11 @@ static bool is_wanted(const struct walk *walk, const struct rcore_iseq_local *lo
 }
 
 /*
- * `&block` is nil until the method reads it; only then the VM makes the block a
- * Proc (vm_getblockparam, rb_vm_bh_to_procval()). Until then ep[-1] is the
- * block: 0, a Proc or Symbol that was passed, or a struct rb_captured_block
- * {self, ep, code} on the VM stack, tagged 1 (an iseq) or 3 (C).
+ * `&block` is nil until the method reads it; only then does the VM make the
+ * block a Proc (the instruction getblockparam calls rb_vm_bh_to_procval()).
+ * Until then ep[-1] is the block: 0, a Proc or Symbol that was passed, or a
+ * struct rb_captured_block {self, ep, code} on the VM stack, tagged 1 (an iseq)
+ * or 3 (C).
  */
 static struct rcore_error *inspect_block(struct walk *walk, const struct env *env,
 					 struct rcore_value *ret)

@@ -29,8 +29,8 @@ enum {
  *   ep              flags
  *   ep + 1          in the heap: its rb_env_t, which points to the iseq
  *
- * Mirrors vm_make_env_each of vm.c, collect_local_variables_in_env of vm.c,
- * get_local_variable_ptr of proc.c. Error: NO_MEMORY.
+ * Mirrors vm_make_env_each() and collect_local_variables_in_env() of vm.c, and
+ * get_local_variable_ptr() of proc.c. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_vm_locals(struct rcore_ruby *ruby, struct rcore_snapshot *snapshot,
 				    const struct rcore_locals_options *options);

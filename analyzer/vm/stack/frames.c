@@ -170,8 +170,8 @@ static void decode(struct rcore_loader *loader, const struct rcore_fiber *fiber,
 
 /*
  * Whether the thread of a fiber has ended, or may have ended. A thread that is
- * no longer in a list of threads has ended. A thread is killed before its VM
- * stack goes (thread_start_func_2(); after a fork,
+ * no longer in a list of threads has ended. CRuby sets the status of a thread
+ * to killed before it frees the VM stack (thread_start_func_2(); after a fork,
  * thread_cleanup_func_before_exec()).
  */
 static bool thread_may_have_ended(const struct rcore_loader *loader,
@@ -186,15 +186,15 @@ static bool thread_may_have_ended(const struct rcore_loader *loader,
 }
 
 /*
- * Whether the VM stack has no frame yet, or no longer. A new fiber's EC is for
- * a moment a copy of its creator's (cont_init()), and the fiber gets its own
- * stack when it first runs (fiber_prepare_stack()). rb_ec_set_vm_stack() and
- * rb_ec_clear_vm_stack() change the bounds before the cfp, and 2.6 keeps the
- * cfp of a fiber that has ended. CRuby pushes the first frame, a dummy, onto a
- * stack that ends at cfp (rb_ec_initialize_vm_stack()). A root fiber runs on
- * its thread's machine stack, so it never has one of its own. Its EC begins
- * without a cfp (th_init()), so one that has a cfp but no VM stack has ended,
- * with its thread.
+ * Whether the VM stack has no frame yet, or has none any more. A new fiber's EC
+ * is for a moment a copy of its creator's (cont_init()), and the fiber gets its
+ * own stack when it first runs (fiber_prepare_stack()). rb_ec_set_vm_stack()
+ * and rb_ec_clear_vm_stack() change the bounds before the cfp, and 2.6 keeps
+ * the cfp of a fiber that has ended. CRuby pushes the first frame, a dummy,
+ * onto a stack that ends at cfp (rb_ec_initialize_vm_stack()). A root fiber
+ * runs on its thread's machine stack, so it never has one of its own. Its EC
+ * begins without a cfp (th_init()), so one that has a cfp but no VM stack has
+ * ended, with its thread.
  */
 static bool is_empty(const struct rcore_loader *loader, const struct rcore_fiber *fiber,
 		     uint64_t cfp, uint64_t end)

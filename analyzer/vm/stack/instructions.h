@@ -16,8 +16,8 @@ struct rcore_instructions {
 /*
  * Samples where the interpreter runs the first instructions of some active
  * iseqs: reads the first word of iseq_encoded
- * (rb_iseq_translate_threaded_code() of iseq.c). The caller has to check that
- * these words are addresses of code.
+ * (rb_iseq_translate_threaded_code() of compile.c). The caller has to check
+ * that these words are addresses of code.
  */
 void rcore_instructions_sample(struct rcore_ruby *ruby, const struct rcore_snapshot *snapshot,
 			       struct rcore_instructions *ret);

@@ -75,9 +75,9 @@ static bool has_stack_at(struct rcore_loader *loader, const struct rcore_fiber *
 /*
  * Whether the context is initialized. coroutine_initialize() of
  * coroutine/.../Context.h fills a context that other fields already point to
- * (native_thread_create_shared() of thread_pthread_mn.c). The context first has
- * whatever malloc() returned, then the top of the stack. Below that, the
- * function then reserves room for registers and for the coroutine's start
+ * (native_thread_create_shared() of thread_pthread_mn.c). At first the context
+ * contains whatever malloc() returned, then the top of the stack. Below that,
+ * the function reserves room for registers and for the coroutine's start
  * address.
  */
 static bool is_filled(struct rcore_loader *loader, const struct rcore_fiber *fiber, uint64_t sp)
@@ -256,9 +256,9 @@ static void find_stack(struct rcore_loader *loader, const struct rcore_native_th
 }
 
 /*
- * A fiber that has RESUMED but is not current is just being entered. A thread
- * that has left the list of threads is ending and never resumes what it saved
- * at an earlier switch.
+ * A fiber with the status RESUMED that is not current is just being entered. A
+ * thread that has left the list of threads is ending and never resumes what it
+ * saved at an earlier switch.
  */
 static bool has_saved(const struct rcore_loader *loader, const struct rcore_fiber *fiber)
 {

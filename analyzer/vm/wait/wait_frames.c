@@ -182,8 +182,8 @@ static const struct blocking_method *blocking_method_of(const struct rcore_frame
 }
 
 /*
- * Takes the innermost method that is known to block. For methods such as
- * Ractor#value, which are written in Ruby and receive from a port, takes the
+ * Uses the innermost method that is known to block. Of methods such as
+ * Ractor#value, which are written in Ruby and receive from a port, uses the
  * outermost.
  */
 static struct rcore_error *by_method(struct rcore_waits *waits, int fiber,

@@ -7,8 +7,9 @@
 /*
  * The threads that want the GVL are in a ring, which belongs to the VM up to
  * 2.7 and to the Ractor from 3.0 on. Its nodes are in native_thread_data, from
- * 3.2 on in sched. Mirrors gvl_acquire_common() and thread_sched_enq() of
- * thread_pthread.c.
+ * 3.2 on in sched. Mirrors gvl_acquire_common() of thread_pthread.c (up to
+ * 3.1), thread_sched_to_ready_common() (3.2) and thread_sched_enq() (from 3.3
+ * on).
  */
 static struct rcore_error *queue_of(struct rcore_waits *waits, uint64_t base,
 				    const struct rcore_field *head,
@@ -38,8 +39,8 @@ static struct rcore_error *queue_of(struct rcore_waits *waits, uint64_t base,
 }
 
 /*
- * For a thread that is about to enter the ring (gvl_yield(), thread creation),
- * its state is the only evidence.
+ * For a thread that is about to enter the ring (in gvl_yield(), or because it
+ * was just created), its state is the only evidence.
  */
 static struct rcore_error *about_to(struct rcore_waits *waits,
 				    const struct rcore_thread *thread, uint64_t holder)

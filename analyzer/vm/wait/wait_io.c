@@ -6,9 +6,9 @@
 /*
  * Up to 3.4, the VM has a ring of all threads that are inside a call on a file
  * descriptor (vm->waiting_fds, so that IO#close can wake them;
- * rb_thread_io_blocking_region() of thread.c). For an M:N thread that gave up
- * its native thread, sched.waiting_reason says what it waits for
- * (thread_pthread_mn.c).
+ * rb_thread_io_blocking_region() of thread.c). From 3.3 on,
+ * sched.waiting_reason says what an M:N thread that gave up its native thread
+ * waits for (thread_pthread_mn.c).
  */
 static struct rcore_error *add(struct rcore_waits *waits, int fiber, int fd, const char *mode)
 {

@@ -4,7 +4,7 @@
 #include "vm/wait/wait_private.h"
 
 /*
- * Compilers may link the new entry before they fill it. It is then in the
+ * Compiled code may link the new entry before it fills it. It is then in the
  * innermost function's frame.
  */
 static bool is_being_filled(const struct rcore_process *process, uint64_t entry)
@@ -20,8 +20,8 @@ static bool is_being_filled(const struct rcore_process *process, uint64_t entry)
 
 /*
  * Each thread has a chain of the threads that wait for its end; each entry is
- * on the waiter's machine stack. See thread_join() and struct rb_waiting_list
- * of thread.c.
+ * on the waiter's machine stack. See thread_join() of thread.c and struct
+ * rb_waiting_list of vm_core.h (up to 2.7, rb_thread_list_t).
  */
 static struct rcore_error *joiners(struct rcore_waits *waits, int target)
 {

@@ -47,7 +47,7 @@ struct rcore_waits {
 	} locks;
 };
 
-/* Limits for what a hostile target can make us read. */
+/* Limits how much a hostile target can make rcore read. */
 enum {
 	RCORE_LOCK_LIMIT = 1000000,
 	RCORE_WAITER_LIMIT = 1000000,
@@ -86,8 +86,8 @@ struct rcore_error *rcore_wait_sync(struct rcore_waits *waits, uint64_t value,
 				    struct rcore_sync *ret);
 
 /*
- * The fiber of a list's entry: `fiber`, or, if that is 0, the current fiber of
- * the thread. Returns -1 if it is not known.
+ * Returns the fiber of a list's entry: `fiber`, or, if that is 0, the current
+ * fiber of the thread. Returns -1 if it is not known.
  */
 int rcore_wait_fiber(const struct rcore_waits *waits, uint64_t thread, uint64_t fiber);
 
@@ -108,7 +108,9 @@ bool rcore_wait_is_blocked(const struct rcore_waits *waits, const struct rcore_f
 
 /* wait_locks.c: finds locks, owners, and who waits for a lock. */
 struct rcore_error *rcore_wait_locks(struct rcore_waits *waits);
-/* Finds the lock of a Mutex, held or not. Returns -1 if memory is short. */
+/*
+ * Finds the lock of a Mutex, held or not. *ret is its index. Error: NO_MEMORY.
+ */
 struct rcore_error *rcore_wait_lock_at(struct rcore_waits *waits, uint64_t address,
 				       uint64_t object, int *ret);
 /*

@@ -5,11 +5,12 @@
 #include "vm/wait/wait_private.h"
 
 /*
- * getaddrinfo() of the C library blocks without a list of the VM: up to 3.2 in
- * the thread itself, then in a thread of its own, for which the Ruby thread
- * waits (rb_getaddrinfo() of ext/socket/raddrinfo.c; 3.4's TCPSocket waits for
- * it in select(), init_fast_fallback_inetsock_internal() of ipsocket.c). The
- * name is the first argument of the method.
+ * No list of the VM has the threads that wait for getaddrinfo() of the C
+ * library. Up to 3.2, it blocks the thread itself. From 3.3 on, it runs in a
+ * thread of its own, for which the Ruby thread waits (rb_getaddrinfo() of
+ * ext/socket/raddrinfo.c). From 3.4 on, TCPSocket waits in select() instead
+ * (init_fast_fallback_inetsock_internal() of ipsocket.c). The name is the first
+ * argument of the method.
  */
 static const char *const methods[] = {
 	"TCPSocket#initialize",

@@ -8,9 +8,9 @@
 /*
  * A fiber scheduler is an object whose methods Ruby calls when a non-blocking
  * fiber would block (Fiber::Scheduler; rb_fiber_scheduler_block() and others in
- * scheduler.c). The frame of that method, whose self is the scheduler, is
- * between the blocking method and the way in which the scheduler parked the
- * fiber.
+ * scheduler.c, without fiber_ in 3.0). The frame of that method, whose self is
+ * the scheduler, is between the blocking method and the way in which the
+ * scheduler parked the fiber.
  */
 static const char *const hooks[] = {
 	"address_resolve", "block",        "blocking_operation_wait",

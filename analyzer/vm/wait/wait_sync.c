@@ -7,9 +7,10 @@
 
 /*
  * Queue, SizedQueue and ConditionVariable keep their waiters in a ring like a
- * Mutex; from 4.0 on, an IO does the same for its blocking operations. There is
- * no list of these objects; they are found as the self of a frame. Mirrors
- * rb_queue, rb_szqueue and rb_condvar of thread_sync.c.
+ * Mutex; from 4.0 on, an IO does the same for its blocking operations
+ * (rb_io_blocking_operation_enter() of thread.c). There is no list of these
+ * objects; they are found as the self of a frame. Mirrors rb_queue, rb_szqueue
+ * and rb_condvar of thread_sync.c.
  */
 
 static struct rcore_error *add_wait(struct rcore_waits *waits, int fiber,

@@ -56,7 +56,7 @@ static const struct {
 	{"kernel_sleep", 0},
 };
 
-/* Up to 3.0, the classes are not in Thread. */
+/* Compares labels without Thread::, which these classes have from 3.1 on. */
 static bool is_label(const char *label, const char *wanted)
 {
 	static const char prefix[] = "Thread::";

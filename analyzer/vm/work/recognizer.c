@@ -33,7 +33,7 @@ static struct rcore_error *refuse(const struct source *source, const char *why)
 		rcore_escape(file, sizeof(file), source->file), source->entry, why);
 }
 
-/* Copies a string that must not be empty into the arena. */
+/* Copies a string, which must not be empty, into the arena. */
 static struct rcore_error *read_text(const struct source *source, struct json_object *text,
 				     const char *why, const char **ret)
 {
@@ -306,7 +306,7 @@ static struct rcore_error *read_file(struct rcore_recognizers *recognizers, cons
 		err = rcore_error_os(errnum, "%s: cannot read the recognizers", escaped);
 	else if (map.size > FILE_LIMIT)
 		err = rcore_error_create(RCORE_ERROR_LIMIT,
-					 "%s: recognizers take at most 16 MiB", escaped);
+					 "%s: the file is larger than 16 MiB", escaped);
 	else
 		err = parse(recognizers, file, map.bytes ? (const char *)map.bytes : "",
 			    map.size);

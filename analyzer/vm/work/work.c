@@ -26,8 +26,8 @@ struct walk {
 	const struct rcore_inspect_options *inspect;
 	size_t tried; /* frames, in all */
 	/*
-	 * The address of a label, which all frames of a method share, to 1 if
-	 * an entry matches it, and to 0 otherwise.
+	 * Maps the address of a label, which all frames of a method share, to 1
+	 * if an entry matches it, and to 0 otherwise.
 	 */
 	struct rcore_address_map interesting;
 	/* Indices of the frames of this fiber that an entry matches. */

@@ -5,6 +5,7 @@
 /*
  * vm/work/ finds what each fiber works on: recognizers.json lists the
  * frameworks, recognizer.h reads it, value_path.h follows a path to a value.
+ * pools.h finds the connection pools for which fibers wait.
  */
 
 #include "vm/work/recognizer.h"

@@ -318,7 +318,7 @@ START_TEST(test_stacks)
 	rcore_heap_deinit(&heap);
 	slots(&heap);
 	find_from(threads, THREADS, WORDS * 8 - 8, &heap);
-	ck_assert_str_eq(heap.problem, "the machine stacks are too large in all");
+	ck_assert_str_eq(heap.problem, "the machine stacks together are too large");
 	ck_assert_uint_lt(count_stack_roots(&heap), WORDS);
 	rcore_heap_deinit(&heap);
 }

@@ -481,7 +481,7 @@ START_TEST(test_collected)
 		ck_assert(snapshot->incomplete == (mode != SWEEPING));
 		ck_assert_uint_eq(snapshot->fiber_count, mode == SWEEPING ? 7 : 8);
 		ck_assert_uint_eq(snapshot->thread_count, mode == SWEEPING ? 3 : 4);
-		ck_assert(world_says(snapshot, "does not point to a Thread object") ==
+		ck_assert(world_says(snapshot, "does not point to its Thread object") ==
 			  (mode != SWEEPING));
 		world_free(snapshot);
 	}
@@ -646,7 +646,7 @@ START_TEST(test_broken_threads)
 	world_free(load_broken("name: "));
 	FAKE_PUT(vm, world.sleeper, thread, name, 0);
 	FAKE_PUT(vm, world.sleeper, thread, self, world.run);
-	world_free(load_broken("does not point to a Thread object"));
+	world_free(load_broken("does not point to its Thread object"));
 	FAKE_PUT(vm, world.sleeper, thread, self, 0);
 	FAKE_PUT(vm, world.sleeper, thread, ec, 0);
 	world_free(load_broken("no execution context"));
@@ -736,7 +736,7 @@ START_TEST(test_broken_fibers)
 	world_free(load_broken("does not point to a fiber"));
 	FAKE_PUT(vm, world.parked, fiber, prev, 0);
 	FAKE_PUT(vm, world.parked, fiber, self, world.run);
-	world_free(load_broken("does not point to a Fiber object"));
+	world_free(load_broken("does not point to its Fiber object"));
 }
 END_TEST
 
