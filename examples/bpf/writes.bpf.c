@@ -6,7 +6,7 @@
 
 #include "writes.h"
 
-/* By process: what rcore bpf-params --key request_id says. */
+/* By process: what `rcore bpf-params --key request_id` prints. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 64);
@@ -29,8 +29,8 @@ struct pt_regs___x86 {
 } __attribute__((preserve_access_index));
 
 /*
- * Runs at the end of each system call: args[0] is the registers, args[1] the
- * result.
+ * Runs at the end of each system call: args[0] points to the registers, and
+ * args[1] is the result.
  */
 SEC("raw_tp/sys_exit")
 int count_write(struct bpf_raw_tracepoint_args *call)

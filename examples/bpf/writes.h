@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
-/* Its request_id; empty: it works on no request. */
+/* A request, by its request_id, which is empty outside of requests. */
 struct request {
 	char id[40];
 };

@@ -2,8 +2,9 @@
 require "etc"
 require "rbconfig"
 
-# The first line of a benchmark: the date, the machine, and how busy it is, without which figures mean little. A page
-# that quotes figures quotes these, too.
+# The first line of a benchmark: the date, the machine, and how busy it is.
+# Figures mean little without these, so a page that quotes figures quotes these,
+# too.
 module Conditions
   module_function
 

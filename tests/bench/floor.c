@@ -3,13 +3,13 @@
 /*
  * The least that a sampler can cost: sleeps for random times around a rate, and
  * then makes the one process_vm_readv(2) and the one read of schedstat that
- * `rcore record` makes for a stack of 27 frames. It looks at nothing of what it
- * reads.
+ * `rcore record` makes for a stack of 27 frames. It ignores what it reads.
  *
  *	floor PID RATE SECONDS ADDRESS
  *
- * ADDRESS begins memory of the process that can be read. Prints nanoseconds on a
- * processor for each tick; first of a program that only sleeps.
+ * At ADDRESS, the process has memory that can be read. Prints the nanoseconds
+ * on a processor for each tick, first of a program that only sleeps, then of
+ * one that also reads.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -22,7 +22,10 @@
 
 enum { SECOND = 1000000000, PAGE = 4096 };
 
-/* A Ractor, the GVL, the collector, a thread, frames, EC, values, both again. */
+/*
+ * The sizes of a Ractor, the GVL, the collector, a thread, its frames, its EC
+ * and its values, and of frames and values again.
+ */
 enum { COUNT = 9 };
 
 static const struct {

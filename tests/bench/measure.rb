@@ -3,7 +3,8 @@ require "fileutils"
 require "rbconfig"
 require_relative "../support/child"
 
-# What bench measures with: cores of programs.rb, which are made once, and medians of a command's times.
+# What the benchmarks share: cores of programs.rb, which are made once and kept,
+# and medians of a command's times.
 HERE = __dir__
 RCORE = File.realpath(ENV["RCORE"] || "build/rcore")
 ROUNDS = (ARGV[0] || 9).to_i
@@ -20,7 +21,7 @@ def spawn_program(options, root = nil)
   reader, writer = IO.pipe
   pid = spawn(*command, *options, chdir: folder, out: writer, err: File::NULL, rlimit_core: Process::RLIM_INFINITY)
   writer.close
-  reader.gets or abort "bench: the program to measure did not come up"
+  reader.gets or abort "bench: the program to measure did not start"
   [pid, folder]
 end
 
@@ -46,13 +47,15 @@ end
 
 def median(values) = values.sort[values.size / 2]
 
-# Medians of [elapsed, CPU] seconds of each command, in turn, after a round that warms.
+# Returns the medians of [elapsed, CPU] seconds of each command. The commands
+# take turns, after a round that is not measured.
 def measure(*commands, rounds: ROUNDS)
   rounds = (rounds + 1).times.map { commands.map { |command| once(command) } }.drop(1)
   commands.each_index.map { |i| [0, 1].map { |part| median(rounds.map { |round| round[i][part] }) } }
 end
 
-# Medians of three runs, before each of which the core leaves the page cache.
+# Returns the medians of three runs. Drops the core from the page cache before
+# each.
 def cold(core, command)
   rounds = 3.times.map do
     File.open(core) { |file| file.fdatasync; file.advise(:dontneed) }
@@ -66,7 +69,8 @@ def row(what, times, base = nil)
   puts format("  %-44s %8.1f ms %8.1f ms%s", what, times[0] * 1000, times[1] * 1000, ratio)
 end
 
-# The most memory that a command uses (VmHWM), which is read until it ends; bytes.
+# Returns the most memory that a command uses, in bytes. Reads VmHWM until the
+# command ends.
 def resident(command)
   pid = spawn(*command, **QUIET)
   most = 0

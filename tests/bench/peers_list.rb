@@ -2,8 +2,9 @@
 require "fileutils"
 require "rbconfig"
 
-# Other samplers, and readers of heap dumps, as gems in a folder of their own. vernier needs Ruby 3.2. If this machine's is
-# older, vernier is measured in Debian 13's, which has a folder to chroot into.
+# Other samplers, and readers of heap dumps, as gems in a folder of their own.
+# vernier needs Ruby 3.2. If this machine's Ruby is older, vernier is measured
+# in the Ruby of Debian 13, in a folder to chroot into.
 module Peers
   SAMPLERS = { "pyroscope" => "1.1.7", "stackprof" => "0.2.28", "vernier" => "1.12.0" }.freeze
   READERS = { "heapy" => "0.2.0", "sheap" => "0.3.0", "heap-profiler" => "0.9.0" }.freeze
@@ -29,6 +30,6 @@ module Peers
 
   def environment = { "GEM_PATH" => [FOLDER, *Gem.path].join(":") }
 
-  # What runs a Ruby that can load it.
+  # Returns the command of a Ruby that can load the gem.
   def ruby(name) = runs_here?(name) ? [RbConfig.ruby] : ["chroot", NEWER_RUBY, "/usr/bin/ruby"]
 end

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
-# The programs that bench measures cores and processes of. Ruby 2.7 and later.
+# The programs whose cores and processes the benchmarks measure, for Ruby 2.7
+# and later.
 
-# FIBERS parked in a method, each with a context of the gem ruby-profiler if CONTEXTS is 1, OBJECTS strings alive,
-# THREADS asleep, RESERVE bytes of address space, BUSY threads that work, ORDERS of 7 objects each.
+# Creates so many fibers that are parked in a method, each with a context of the
+# gem ruby-profiler if `contexts` is 1. The other arguments count Strings,
+# threads that sleep, bytes of address space, threads that work, and orders, of
+# 7 objects each.
 def populate(fibers:, objects:, threads: 5, reserve: 0, contexts: 0, busy: 0, orders: 0)
   require "ruby/profiler" if contexts > 0
   $orders = Array.new(orders) { |i| Order.new(i, ["item #{i}", "item #{i + 1}", { state: "open #{i}" }], "note #{i}") }
@@ -29,7 +32,8 @@ def park(depth)
   depth.zero? ? Fiber.yield : park(depth - 1)
 end
 
-# Pages that nobody touched: they are in the core's size and not on the disk.
+# Maps pages that nobody touches. They count in the core's size and take no
+# space on the disk.
 def reserve_space(bytes)
   require "fiddle"
   map = Fiddle::Function.new(Fiddle::Handle::DEFAULT["mmap"],

@@ -3,8 +3,10 @@ require "rbconfig"
 require_relative "../support/child"
 require_relative "peers_list"
 
-# Works for each line that it reads: "work SECONDS" of its processor time, and prints how much it has done for each of them. Any other
-# line switches a sampler on or off. In between it waits, so that nothing is measured while an observer comes or goes.
+# A program that reads lines. After "work SECONDS", it works for SECONDS of
+# processor time, and prints how much it did in each second. Any other line
+# switches a sampler on or off. In between it waits, so nothing is measured
+# while an observer comes or goes.
 WORK = <<~'RUBY'
   $stdout.sync = true
   def step(n) = n.zero? ? 0 : step(n - 1)
@@ -31,7 +33,7 @@ WORK = <<~'RUBY'
   end
 RUBY
 
-# A program that works, and is observed now and then.
+# The program that works, and that is observed now and then.
 class Worker
   attr_reader :pid
 
@@ -45,7 +47,8 @@ class Worker
 
   def say(line) = @words.puts(line)
 
-  # Works for as long on a processor. Returns the work for each second.
+  # Lets the program work for so many seconds on a processor. Returns the work
+  # that it did in each second.
   def work(seconds)
     say("work #{seconds}")
     abort "bench: the program stopped working" unless IO.select([@answers], nil, nil, Child::LIMIT)
@@ -55,11 +58,11 @@ class Worker
   def close = Child.stop(@pid)
 end
 
-# A sampler in the program.
+# A sampler that runs inside the program.
 class Inside
   def initialize(name) = @name = name
 
-  # A process that can load it.
+  # Returns a process that can load the sampler.
   def worker = Worker.new(Peers.ruby(@name), Peers.runs_here?(@name) ? Peers.environment : {})
 
   def begin(worker) = @worker = worker
@@ -68,7 +71,8 @@ class Inside
   def end; end
 end
 
-# `rcore record`, which is stopped while it does not observe. In the kernel, its BPF program goes on then; see Recorder.
+# `rcore record`, which is stopped while it does not observe. Its BPF program
+# continues in the kernel even then; see Recorder.
 class Stopped
   def initialize(folder, *options)
     @path = File.join(folder, "work.rec")
@@ -128,9 +132,12 @@ class Nobody
   def end; end
 end
 
-# How much work is done while one observer observes, as a share of that while another does. Both take turns on one process, in phases of
-# PHASE seconds on a processor: ABBA, so that a machine that gets faster or slower favours neither. Each four phases are one ratio. The
-# estimate is their mean without the fifth at each end, because other programs disturb some phases; the interval is that of Yuen (1974).
+# Compares how much work is done while one observer observes with how much is
+# done while another does. Both take turns on one process, in phases of PHASE
+# seconds on a processor. Their order is ABBA, so a machine that gets faster or
+# slower favours neither. Every four phases give one ratio. The estimate is the
+# mean of the ratios without the fifth at each end, because other programs
+# disturb some phases. The interval is that of Yuen (1974).
 class Comparison
   PHASE = 0.2
   SETTLE = 0.02 # after an observer has come or gone
@@ -143,7 +150,8 @@ class Comparison
     @ratios = []
   end
 
-  # Measures until the interval is narrow enough, or so many ratios are known. Returns [ratio, half of the interval of 95 %, ratios].
+  # Measures until the interval is narrow enough, or until there are `most`
+  # ratios. Returns [ratio, half of the 95 % interval, number of ratios].
   def measure(most)
     [@by, @base].each { |each| each.begin(@worker) }
     @ratios << ratio until @ratios.size >= most || (@ratios.size >= LEAST && error <= WANTED)
@@ -182,11 +190,12 @@ class Comparison
     quantile(@ratios.size - 2 * trimmed - 1) * Math.sqrt(variance / @ratios.size) / (1 - 2 * TRIM)
   end
 
-  # Student's t for 95 %.
+  # Student's t for 95 %, approximately.
   def quantile(freedom) = 1.96 + 2.4 / freedom + 2.8 / freedom**2
 end
 
-# Prints how much of the work that is done while `base` observes (nil: nobody) is done while `by` does, for each second on a processor.
+# Prints how much work is done in each second on a processor while `by`
+# observes, as a share of the work while `base` does (nil: nobody observes).
 def compare_work(what, by, base, most, worker = Worker.new)
   mean, error, count = Comparison.new(by, base || Nobody.new, worker).measure(most)
   puts format("%s: %.4f +- %.4f (95 %%, %d x ABBA)", what, mean, error, count)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a browser makes of the pages whose files it is told on its input, held to rcore's JSON of the same moment.
+// Compares what a browser shows of pages with rcore's JSON of the same moment.
+// Reads the names of the pages' files from its input.
 //
 //	node check.js FOLDER < PAGES
 "use strict";
@@ -14,10 +15,10 @@ const [, , folder] = process.argv;
 const MOST = 60; // stacks of a page that are compared; the others are like them
 const LIMIT = 120000;
 
-// The pages of one program are sure to have what their tests look for.
+// The pages of the program `wanted` must have what a test looks for.
 const needs = (name, wanted, has) => !name.startsWith(wanted) || has ? [] : ["there is none to look at"];
 
-// A page of the same program with other data.
+// Writes a page of the same program with other data, and returns its URL.
 function pageOf(files, data, path) {
 	const page = fs.readFileSync(files.html, "utf8");
 	const start = page.indexOf('<script id="data" type="text/plain">') + 36;
@@ -64,7 +65,7 @@ async function sparse(browser, files) {
 	return results;
 }
 
-// The rows of a fiber's stack: [what runs, where].
+// Returns the rows of a fiber's stack: [what runs, where].
 function rowsOf(fiber) {
 	const parts = fiber.stack && fiber.stack.length ? fiber.stack : fiber.frames.map((_, frame) => ({ frame }));
 	return parts.map((part) => {
@@ -81,7 +82,8 @@ function rowsOf(fiber) {
 	});
 }
 
-// What each arrow waits for is there to read at the keyboard and after a tap, and not before.
+// The label of each arrow appears when the arrow has the focus and after a tap,
+// and not before.
 async function labels(page, waiting, report) {
 	const found = await page.evaluate(() => [...document.querySelectorAll("#waits .edge")].map((edge) => {
 		const text = edge.querySelector("text"), shown = () => getComputedStyle(text).visibility;
@@ -100,9 +102,10 @@ async function labels(page, waiting, report) {
 		...same(`name ${about}`, text === "held by" ? held.test(about) : about.endsWith(`: ${text}`) && (one.test(about) || several.test(about)), true)]);
 }
 
-// In this order: the first ones look at the page as it opens.
+// The tests run in this order: the first ones look at the page as it opens.
 const TESTS = {
-	// With the keyboard alone: to the search, and to the first thread, which closes and opens.
+	// The keyboard alone reaches the search, and the first thread, which it
+	// closes and opens.
 	async keyboard(page) {
 		await page.evaluate(() => document.activeElement && document.activeElement.blur());
 		await page.keyboard.press("/");
@@ -116,7 +119,7 @@ const TESTS = {
 		return differences;
 	},
 	accessible, phone,
-	// Each frame of each fiber is there, at the place that its link leads to.
+	// Each frame of each fiber is at the place that its link leads to.
 	async stacks(page, { report }) {
 		const differences = [];
 		const some = report.fibers.length <= MOST ? report.fibers : Array.from({ length: MOST }, () => report.fibers[Math.floor(Math.random() * report.fibers.length)]);
@@ -154,7 +157,8 @@ const TESTS = {
 		const hidden = await page.evaluate(() => [document.getElementById("results").hidden, document.getElementById("all").hidden]);
 		return [...same("found", Number(told.replace(/,/g, "").match(/\d+/)[0]), wanted), ...same("shown", shown, Math.min(wanted, 200)), ...same("after Escape", hidden, [true, false])];
 	},
-	// Interpreter frames are folded, until they are asked for; native frames can go.
+	// Interpreter frames are folded until somebody asks for them. Native
+	// frames can be hidden.
 	async toggles(page, { report, name }) {
 		const fiber = report.fibers.find((each) => (each.native || []).some((frame) => frame.interpreter) && each.frames.length) || null;
 		if (!fiber) return needs(name, "stuck", false);
@@ -173,7 +177,8 @@ const TESTS = {
 		await boxes[1].click();
 		return differences;
 	},
-	// An arrow for each fiber that waits for another one; a deadlock is red.
+	// Each fiber that waits for another one has an arrow. Those of a
+	// deadlock are red.
 	async graph(page, { report, name }) {
 		const current = new Map(report.threads.map((thread) => [thread.id, thread.current_fiber]));
 		const known = new Set(report.fibers.map((fiber) => fiber.id));
@@ -195,7 +200,7 @@ const TESTS = {
 		const found = await page.evaluate(() => [...document.querySelectorAll("#summary li")].map((item) => item.textContent));
 		return same("summary", found, [...report.deadlocks.map((line) => "Deadlock: " + plain(line.text)), ...report.summary.map((line) => plain(line.text))]);
 	},
-	// Values of frames are there when they are asked for.
+	// The values of a frame appear when somebody asks for them.
 	async values(page, { report, name }) {
 		for (const fiber of report.fibers) {
 			const index = fiber.frames.findIndex((frame) => frame.locals && frame.locals.length);
@@ -210,7 +215,8 @@ const TESTS = {
 		}
 		return needs(name, "stuck", false);
 	},
-	// Not of thousands of fibers: that takes minutes on a busy machine.
+	// Skips pages of thousands of fibers, which take minutes on a busy
+	// machine.
 	async paper(page, { report }) {
 		if (report.fibers.length > 200) return [];
 		const pdf = await page.pdf();
@@ -219,22 +225,22 @@ const TESTS = {
 	},
 };
 
-// Without scripts, it is the text report.
+// Without scripts, the page shows the text report.
 async function withoutScripts(browser, files) {
 	const page = await browser.newPage();
 	await page.setJavaScriptEnabled(false);
 	await page.goto("file://" + files.html);
 	const found = await page.$eval("noscript pre", (element) => element.textContent);
 	await page.close();
-	// How much is redacted depends on how much the page shows besides.
+	// How much is redacted depends on how much else the page shows.
 	const lines = (text) => text.split("\n").filter((line) => !(files.kind === "heap" && line.startsWith("Redacted (")));
 	return same("text", lines(found), lines(fs.readFileSync(files.text, "utf8")));
 }
 
-// By what a page is about; check.js has those of reports.
+// The tests by what a page is about. This file has those of reports.
 const KINDS = { report: { TESTS, contextOf: () => ({}) }, profile: require("./profile"), heap: require("./heap") };
 
-// The data in a page.
+// Returns the data in a page.
 function dataOf(file) {
 	const page = fs.readFileSync(file, "utf8");
 	return JSON.parse(zlib.gunzipSync(Buffer.from(page.match(/<script id="data" type="text\/plain">([^<]*)/)[1], "base64")));
@@ -256,7 +262,8 @@ async function check(browser, files) {
 	await page.waitForSelector("html[data-ready]");
 	const results = { opens: events.splice(0) };
 	for (const [name, test] of Object.entries(tests)) {
-		// The content security policy allows no script but the page's: the debugger's own world has none.
+		// The content security policy allows no script except the
+		// page's. It does not apply to what the debugger evaluates.
 		if (name === "accessible") await page.evaluate(axe);
 		const begin = Date.now();
 		try {

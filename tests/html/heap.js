@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Pages about heaps, held to what `rcore heap --json` and `rcore heap retained --json` print of the same core.
+// Compares pages about heaps with what `rcore heap --json` and `rcore heap
+// retained --json` print for the same core.
 "use strict";
 const fs = require("fs");
 const { plain, same, sameSet, becomes, accessible, phone, tables } = require("./shared");
@@ -69,7 +70,8 @@ const TESTS = {
 		});
 		return same("paths", found, wanted);
 	},
-	// What is in a node, with its own bytes, is what it retains; all nodes together are all reachable objects.
+	// A node retains its own bytes and what the nodes in it retain. All
+	// nodes together are all reachable objects.
 	async "what is retained"(page, { data, retained, name }) {
 		const { nodes } = data, inside = nodes.map((node) => node.bytes), differences = same("all", nodes[0].retained, retained.reachable.bytes);
 		nodes.slice(1).forEach((node) => { inside[node.above] += node.retained; });
@@ -78,13 +80,15 @@ const TESTS = {
 		const all = nodes.reduce((sum, node) => sum + node.bytes, 0), counted = nodes.reduce((sum, node) => sum + node.count, 0);
 		differences.push(...same("bytes", all + lost, retained.reachable.bytes));
 		if (!data.nodes_left_out) differences.push(...same("objects", counted, retained.reachable.count));
-		// All roots of a kind have the name of those of them that have none; redacted names are equal.
+		// The node of all roots of a kind has the same title as a root
+		// of this kind that has no name. Redacted names are equal.
 		const roots = new Map();
 		for (const row of retained.roots) roots.set(cut(row.root), [...(roots.get(cut(row.root)) || []), row.retained]);
 		const odd = name.includes("redacted") ? [] : nodes.filter((node, index) => index && node.is_root && node.title !== nodes[node.above].title && roots.has(plain(node.title)) && !roots.get(plain(node.title)).includes(node.retained));
 		return [...differences, ...same("roots that retain something else", odd.map((node) => node.title), [])];
 	},
-	// The areas of the map are what is retained; none is over another one, and a click goes into one.
+	// The areas of the map are in proportion to what is retained. None
+	// covers another one, and a click opens one.
 	async map(page, { data }) {
 		const differences = [];
 		for (const at of [0, data.nodes.findIndex((node, index) => index && data.nodes.some((other) => other.above === index))]) {
@@ -105,7 +109,8 @@ const TESTS = {
 		}
 		return differences;
 	},
-	// With the keyboard alone: into an area and back, to the search and away.
+	// The keyboard alone opens an area and returns, and reaches and leaves
+	// the search.
 	async keyboard(page, { census }) {
 		await page.evaluate(() => { location.hash = ""; document.activeElement.blur(); });
 		const path = () => document.querySelectorAll("nav a, nav b").length;
@@ -127,7 +132,7 @@ const TESTS = {
 		await page.keyboard.press("Escape");
 		return [...differences, ...await becomes(page, "after the search", () => document.getElementById("search").value, "")];
 	},
-	// The map has as much room as the paper.
+	// The map is as wide as the paper.
 	async paper(page) {
 		const [box, width] = await page.evaluate(() => [document.getElementById("map").getAttribute("viewBox"), document.getElementById("map").getBoundingClientRect().width]);
 		return [...same("map", box, `0 0 ${width} 420`), ...same("starts with", Buffer.from((await page.pdf()).slice(0, 5)).toString(), "%PDF-")];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Pages about recordings: all of their values are computed anew from the JSON of the same recording.
+// Checks pages about recordings: computes all of their values again from the
+// JSON of the same recording.
 "use strict";
 const { same, sameSet, becomes, go, accessible, phone, tables } = require("./shared");
 
@@ -18,7 +19,7 @@ function cut(text) {
 	return bytes.subarray(0, length).toString() + "...";
 }
 
-// What `rcore report -o x.json` has, added up.
+// Adds up what `rcore report -o x.json` writes.
 class Sums {
 	constructor(report, mode) {
 		this.report = report;
@@ -51,7 +52,7 @@ class Sums {
 		return path ? cut(path) + (line ? `:${line}` : "") : kind === "c" ? "[C]" : "";
 	}
 
-	// Functions, the outermost first.
+	// Returns the functions of a stack, the outermost first.
 	stack(total) {
 		const stack = [];
 		for (let { node } = total; node; node = this.report.nodes[node].parent) stack.unshift(this.report.nodes[node].function);
@@ -77,7 +78,8 @@ class Sums {
 		return [...methods.values()].filter((method) => method.samples || method.oldTotal);
 	}
 
-	// Time by the labels of all callers: "all", then those of the stack.
+	// Returns the time by the labels of all callers: "all", then those of
+	// the stack.
 	paths() {
 		const paths = new Map();
 		for (const total of this.report.totals) {
@@ -118,7 +120,8 @@ class Sums {
 }
 
 const TESTS = {
-	// What it looks for depends on the kind of page alone, and it takes ten seconds.
+	// The result depends only on the kind of page, and a check takes ten
+	// seconds.
 	accessible: async (page, { name }) => /short|compared/.test(name) ? accessible(page) : [],
 	phone,
 	async summary(page, { sums }) {
@@ -139,7 +142,8 @@ const TESTS = {
 		differences.push(...same("busiest labels", told.filter((line) => line.startsWith("Busiest")).length, busiest.length));
 		return [...differences, ...busiest.filter((parts) => !told.some((line) => parts.every((part) => line.includes(part)))).map((parts) => `no line has ${parts.join("\u2026")}`)];
 	},
-	// Each frame has the time of its stack, and is within its caller; what is left out is narrower.
+	// Each frame has the time of its stack, and is within its caller. Only
+	// narrower frames are left out.
 	async flame(page, { sums, name }) {
 		const frames = await page.evaluate(() => [...document.querySelectorAll("#frames > g")].map((group) => [Number(group.dataset.depth), group.dataset.name, Number(group.dataset.ns), parseFloat(group.querySelector("rect").getAttribute("x")), parseFloat(group.querySelector("rect").getAttribute("width"))]));
 		const found = new Map(), expected = sums.paths(), ends = [], differences = [];
@@ -153,7 +157,8 @@ const TESTS = {
 			if (Math.abs(width - 100 * time / sums.whole) > 1e-6 || (depth && x + width > ends[depth - 1] + 1e-5)) differences.push(`${key} is at ${x}%, ${width}% wide`);
 		}
 		for (const [key, time] of expected) {
-			// Redacted names are equal, and some of them are left out.
+			// Redacted names are equal, and some frames with such
+			// names are left out.
 			if (found.has(key) ? found.get(key) !== time && !(name.includes("redacted") && found.get(key) < time) : time > least && time >= LEAST * sums.whole) differences.push(`${JSON.stringify(key)} has ${found.get(key)}, not ${time}`);
 		}
 		const wide = [...expected.values()].filter((time) => time >= LEAST * sums.whole).length;
@@ -181,7 +186,8 @@ const TESTS = {
 		});
 		return sameSet("rows", found, wanted);
 	},
-	// The heights of a thread's bars are its time in each state; their areas have the sums of the table.
+	// The heights of a thread's bars are its time in each state. Their
+	// areas are equal to the sums in the table.
 	async lanes(page, { sums, data }) {
 		const differences = [];
 		const areas = await page.evaluate(() => [...document.querySelectorAll(".lane")].map((lane) => Object.fromEntries([...lane.querySelectorAll("path")].map((path) => [path.getAttribute("class").replace("state-", ""),
@@ -191,7 +197,7 @@ const TESTS = {
 			const thread = data.threads[index], bins = data.bin_count;
 			for (const [name] of STATES) {
 				const wanted = thread.states[data.state_names.indexOf(name)] / data.end * bins * 26;
-				// What overlaps is cut at the top.
+				// Bars that overlap are cut off at the top.
 				if ((area[name] || 0) > wanted + 0.01 * bins || (area[name] || 0) < 0.9 * wanted - 0.01 * bins) differences.push(`${thread.id} ${name}: ${area[name]}, not ${wanted}`);
 			}
 		});
@@ -208,7 +214,8 @@ const TESTS = {
 		});
 		return differences;
 	},
-	// Methods of the first values of each key: their own time and in all.
+	// The methods of the first values of each key have their own time and
+	// the time in all.
 	async "methods of labels"(page, { sums }) {
 		const found = await page.evaluate(() => [...document.querySelectorAll("#labels details")].map((details) => {
 			details.fill();
@@ -218,10 +225,12 @@ const TESTS = {
 			const methods = sums.methods(value.totals).sort((a, b) => b.self - a.self || b.total - a.total).slice(0, LABEL_METHODS);
 			return [`methods of ${cut(key)}=${cut(value.value)}`, methods.map(({ number, self, total }) => [sums.text(self), sums.text(total), [sums.label(number), sums.place(number)].join(" ")])];
 		}));
-		// Of values and of methods with equal times, any.
+		// Of values and of methods with equal times, the page may show
+		// any.
 		return sameSet("methods", found.map(([, rows]) => rows.map((row) => row.slice(0, 2))), wanted.map(([, rows]) => rows.map((row) => row.slice(0, 2))));
 	},
-	// With the keyboard alone: to the search, and to the graph, which zooms and is left again.
+	// The keyboard alone reaches the search and the graph, zooms in, and
+	// leaves the graph.
 	async keyboard(page, { sums }) {
 		await page.evaluate(() => document.activeElement && document.activeElement.blur());
 		const visited = await page.evaluate(() => history.length);
@@ -229,7 +238,8 @@ const TESTS = {
 		const differences = same("after /", await page.evaluate(() => document.activeElement.id), "search");
 		const methods = sums.methods(sums.report.totals), word = sums.label(methods[methods.length - 1].number);
 		await page.keyboard.type(word.slice(0, 40).replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-		// After the last letter: what is found in the end is what was typed, and only that is marked.
+		// After the last letter, the page has searched for all that was
+		// typed, and marks only that.
 		differences.push(...await becomes(page, "found", () => {
 			const text = document.getElementById("search").value, names = [...document.querySelectorAll("#frames .found")].map((group) => group.dataset.name);
 			return [new URLSearchParams(location.hash.slice(1)).get("search") === text, names.filter((name) => !new RegExp(text, "i").test(name)), /^found in [\d.]+%$/.test(document.getElementById("found").textContent)];
@@ -242,7 +252,8 @@ const TESTS = {
 		differences.push(...await becomes(page, "after an arrow", () => [document.activeElement.dataset.depth, document.activeElement.getAttribute("aria-label") === document.getElementById("details").textContent], ["1", true]));
 		await page.keyboard.press("Enter");
 		differences.push(...await becomes(page, "after Enter", () => [/zoom=\d/.test(location.hash), document.activeElement.querySelector("rect").getAttribute("width")], [true, "100%"]));
-		// The Tab key leads to a frame that is shown, whatever was current before the zoom.
+		// The Tab key leads to a frame that is shown, whichever was
+		// current before the zoom.
 		await page.evaluate(() => { location.hash = `zoom=${document.querySelectorAll("#frames > g").length - 1}`; });
 		differences.push(...await becomes(page, "with the last frame", () => [...document.querySelectorAll("#frames [tabindex]")].map((group) => [group.classList.contains("hidden"), group === document.activeElement]), [[false, true]]));
 		await page.keyboard.press("Escape");

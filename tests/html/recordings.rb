@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-# Pages about recordings, which tests/profile/write draws.
+# Pages about recordings, which tests/profile/write makes at random.
 class Recordings
   WRITE = File.join(ENV["BUILD"] || File.expand_path("../../build", __dir__), "tests/profile/write")
   # [name, kind of recording, options of rcore report, mode]
@@ -17,7 +17,7 @@ class Recordings
     ["recording compared", "short", %w[--diff OLD], nil]
   ].freeze
 
-  # words: only pages whose names have all of them.
+  # words: only pages whose names contain all of them.
   def initialize(folder, words)
     @folder, @words = folder, words
     @seed = Integer(ENV["SEED"] || rand(1 << 32))

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// What the tests of all pages use.
+// Functions that the tests of all pages use.
 "use strict";
 
-// As Ruby's inspect prints characters that one cannot see: \p{C} is what Unicode calls other, of which two join letters.
+// Prints invisible characters as Ruby's inspect does. They are the Unicode
+// category \p{C}, except two that join letters.
 const plain = (text) => [...String(text)].map((c) => {
 	if (!/[\p{C}\u2028\u2029]/u.test(c) || /[\u200c\u200d]/.test(c)) return c;
 	const known = { "\n": "\\n", "\t": "\\t", "\r": "\\r", "\u001b": "\\e", "\u0007": "\\a", "\b": "\\b", "\v": "\\v", "\f": "\\f" }[c];
@@ -16,7 +17,7 @@ function same(name, found, wanted) {
 	return a === b ? [] : [`${name}: ${(a || "").slice(0, 300)}, not ${(b || "").slice(0, 300)}`];
 }
 
-// Both have the same elements, in any order.
+// Requires that both have the same elements, in any order.
 function sameSet(name, found, wanted) {
 	const [a, b] = [found, wanted].map((list) => list.map((each) => JSON.stringify(each)).sort());
 	const index = Array.from({ length: Math.max(a.length, b.length) }).findIndex((_, at) => a[at] !== b[at]);
@@ -28,7 +29,8 @@ async function go(page, hash) {
 	await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
 }
 
-// The same as same(), of what the page shows in the end: it draws when its address has changed, which takes a while.
+// Like same(), but waits until the page shows what is wanted. It draws after
+// its address has changed, which takes a while.
 async function becomes(page, name, look, wanted) {
 	let found;
 	for (const end = Date.now() + 60000; Date.now() < end; await new Promise((done) => setTimeout(done, 20))) {
@@ -38,7 +40,7 @@ async function becomes(page, name, look, wanted) {
 	return same(name, found, wanted);
 }
 
-// Light and dark, in the words of axe. It has to be in the page.
+// Checks the light and the dark scheme with axe, which must be in the page.
 async function accessible(page) {
 	const differences = [];
 	for (const value of ["light", "dark"]) {
@@ -57,7 +59,8 @@ async function phone(page) {
 	return width <= room ? [] : [`it is ${width} pixels wide, of ${room}`];
 }
 
-// The rows of a section's tables, whole: [[text of each cell] ...] for each table. Buttons for more rows are used.
+// Returns all rows of a section's tables: [[text of each cell] ...] for each
+// table. First clicks the buttons for more rows.
 async function tables(page, id) {
 	return page.evaluate((section) => {
 		const root = document.getElementById(section);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Threads that wait for each other in every way that the page draws, and parked fibers, of which some are alike.
+# Starts threads that wait for each other in every way that the page draws, and
+# parks fibers, some of which are alike.
 #
 #	stuck.rb FIBERS
 class Order

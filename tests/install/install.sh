@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# What `make install` installs is the public API and no more. It is enough to build examples/stacks.c
-# with pkg-config, shared and static, and to load the GDB commands:
+# Checks that `make install` installs the public API and no more, and that this
+# is enough to build examples/stacks.c with pkg-config, shared and static, and
+# to load the GDB commands:
 #
 #	BUILD=build tests/install/install.sh
 set -eu
@@ -14,7 +15,8 @@ export PKG_CONFIG_PATH="$work/dest/usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$w
 
 tests/install/api "$work/dest/usr/include/rcore" "$work/dest/usr/lib/librcore.so"
 
-# The example, shared and static, on a core of a small program and on the program itself.
+# Run the example, shared and static, on a core of a small program and on the
+# program itself.
 strict='-std=c11 -Wall -Wextra -Werror -pedantic'
 # shellcheck disable=SC2086,SC2046 # words
 gcc $strict -o "$work/shared" examples/stacks.c $(pkg-config --cflags --libs rcore) -Wl,-rpath,"$work/dest/usr/lib"

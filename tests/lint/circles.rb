@@ -1,8 +1,9 @@
 #!/usr/bin/ruby
 # SPDX-License-Identifier: MIT
 #
-# No two source files call each other, directly or in a ring, so that each can be read after those that it needs.
-# What several files share stands in a lower one. The objects' symbols show who calls whom.
+# Checks that no source files call each other, directly or in a ring, so that
+# each can be read after those that it needs. What several files share belongs
+# in a lower one. The symbols of the objects show who calls whom.
 #
 #	tests/lint/circles.rb OBJECT...
 require "tsort"

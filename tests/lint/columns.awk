@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-# Comments are at most 80 columns wide, code at most 100, with tabs as 8 columns
-# and each UTF-8 character as one. Usage: LC_ALL=C awk -f columns.awk FILE...
+# Checks that comments are at most 80 columns wide, and code at most 100. A tab
+# is 8 columns, and each UTF-8 character is one. Usage: LC_ALL=C awk -f
+# columns.awk FILE...
 
 BEGIN { MAX_COMMENT = 80; MAX_CODE = 100 }
 
-# The number of columns that `line` takes up.
+# Returns the number of columns that `line` takes up.
 function columns(line,    parts, count, i, at)
 {
 	gsub(/[\200-\277]/, "", line)

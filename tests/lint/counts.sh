@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The length of an array has one spelling: RCORE_COUNT(array), of analyzer/base/count.h. Programs that a test compiles into
-# a debuggee cannot include that header.
+# Checks that the length of an array is written as RCORE_COUNT(array), which
+# analyzer/base/count.h defines. Programs that a test compiles into a debuggee
+# cannot include that header.
 found=$(git ls-files -co --exclude-standard '*.c' '*.h' |
 	grep -vE '^(analyzer/base/count\.h|tests/stops/truth\.c|tests/.*/ext/.*)$' |
 	xargs -r grep -nE '\bsizeof[^;]*/ *(\(int\) *)?\(? *sizeof\b')

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A header of each folder of analyzer/ introduces it: a comment that begins with "FOLDER/ ".
-# No folder has more than 40 files. tests/lint/long_files lists all files over 400 lines.
+# Checks that a header of each folder of analyzer/ introduces the folder, with a
+# comment that begins with "FOLDER/ "; that no folder has more than 40 files;
+# and that tests/lint/long_files lists all files over 400 lines.
 status=0
 for folder in $(git ls-files -co --exclude-standard 'analyzer/*/*.h' | sed 's|/[^/]*$||' | sort -u); do
 	grep -qE "^ \* ${folder#analyzer/}/ [a-z]" "$folder"/*.h || {

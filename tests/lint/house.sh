@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Each source file carries the licence and stays small; no file names a path or a
-# host outside the lists below, so nothing of one developer's machine slips in.
+# Checks that each source file has the licence and is not too long, and that no
+# file names a path or a host outside the lists below, so nothing of one
+# developer's machine slips in.
 status=0
 complain() {
 	echo "$1"
@@ -26,7 +27,7 @@ foreign=$(git ls-files -co --exclude-standard | xargs -r grep -IoHnE "(^|[[:spac
 a path that not every machine has"
 
 hosts='github\.com|bugs\.ruby-lang\.org|docs\.ruby-lang\.org|www\.ruby-lang\.org|elfutils\.org|debuginfod\.[a-z.]*|docs\.oasis-open\.org|json-schema\.org|www\.speedscope\.app|www\.w3\.org|www\.debian\.org|flapenguin\.me|example\.com|127\.0\.0\.1'
-# tests/schemas are the files of others.
+# The files in tests/schemas come from other projects.
 foreign=$(git ls-files -co --exclude-standard | grep -v '^tests/schemas/' | xargs -r grep -IoHnE 'https?://[A-Za-z0-9.-]+' |
 	grep -vE "https?://($hosts)\$")
 [ -z "$foreign" ] || complain "$foreign

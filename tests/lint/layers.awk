@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# A file of analyzer/ includes from its own folder and from lower ones, in the order of
-# analyzer/layers.
-# Only image/, the core reader and the DWARF readers see elfutils; ruby/, vm/ and proof/
-# see no <sys/...> either, so that they run on fake memory.
+# Checks that a file of analyzer/ includes only from its own folder and from
+# lower ones, in the order of analyzer/layers. Only image/, target/core/,
+# target/pack/ and layout/dwarf* see elfutils; ruby/, vm/ and proof/ see no
+# <sys/...> either, so that they run on fake memory.
 
 BEGIN {
 	while ((getline name <"analyzer/layers") > 0)
@@ -39,7 +39,7 @@ FNR == 1 {
 /^[ \t]*#[ \t]*include[ \t]*</ {
 	split($0, quoted, /[<>]/)
 	if (quoted[2] ~ elfutils && !may_elf)
-		complain("elfutils' <" quoted[2] "> belongs in image/, target/core* and layout/dwarf*")
+		complain("elfutils' <" quoted[2] "> belongs in image/, target/core/, target/pack/ and layout/dwarf*")
 	if (quoted[2] ~ /^sys\// && (own == "ruby" || own == "vm" || own == "proof"))
 		complain(own "/ reads the target through target/ alone, not <" quoted[2] ">")
 }

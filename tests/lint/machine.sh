@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Tests run as root beside a real system: none writes to /proc/sys or /dev, by its path or by a variable that holds it.
-# Reading is fine, and so are the devices that swallow what they get (null, full) and the shell's own names of
-# open files (stdout, fd/3).
+# Tests may run as root on a real system. Checks that none writes to /proc/sys
+# or /dev, by a path or by a variable that contains one. Reading is fine, and so
+# are the devices that swallow what they get (null, full) and the shell's own
+# names of open files (stdout, fd/3).
 git ls-files -co --exclude-standard tests | grep -v '^tests/\(fuzz/corpus\|schemas\|lint\)/' | xargs -r grep -Il . |
 	xargs -r awk '
 BEGIN {
 	place = "/(proc/sys|dev)/[A-Za-z0-9_{$#]"
 	harmless = "/dev/(null|full|tty|stdin|stdout|stderr|fd/[0-9]+)([^A-Za-z0-9_/]|$)"
-	# How a path, or a variable, is written to: in a shell, in Ruby and Python, in C.
+	# How a shell, Ruby, Python and C write to a path or a variable.
 	to_shell = "(>[|]?|[^A-Za-z0-9_]tee( +-a)?|[^A-Za-z0-9_]of=|[ \"\047]-o[\"\047]?,?) *[\"\047]?"
 	to_ruby = "(write|binwrite|mkfifo|mknod|unlink|rm|rm_f|mv|rename|truncate|chmod|chown|remove|creat|bind)[( ] *(Path[(])? *[\"\047]?"
 	opened = "open(64)?[( ] *[\"\047]?"
@@ -41,5 +42,5 @@ FNR == 1 { split("", held) }
 
 END { exit failed }
 ' && exit 0
-echo "a test writes to /proc/sys or /dev: take a file of its own folder (tests/ci/core_pattern.sh shows how)"
+echo "a test writes to /proc/sys or /dev: use a file in its own folder (tests/ci/core_pattern.sh shows how)"
 exit 1

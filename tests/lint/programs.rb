@@ -1,9 +1,10 @@
 #!/usr/bin/ruby
 # SPDX-License-Identifier: MIT
 #
-# Each program that a script or a test runs is of a package that scripts/setup installs, or
-# that every Debian has: the table is tests/lint/programs. A word counts as a program if it
-# stands where a command does and this machine has a program of that name.
+# Checks that each program that a script or a test runs is in a package that
+# scripts/setup installs, or that every Debian has: the table is
+# tests/lint/programs. A word counts as a program if it is where a command can
+# be, and if this machine has a program of that name.
 require "set"
 
 TABLE = File.join(__dir__, "programs")
@@ -26,7 +27,7 @@ def recipes(text)
   shell_words(text.scan(/^\t(.*)/).flatten.join("\n").gsub(/\$\$/, "$").gsub(/\$\([^()]*\)/, ""))
 end
 
-# What is launched, or begins a list of words.
+# Returns the words that are launched, or that begin a list of words.
 def script_words(text)
   text.scan(/#{LAUNCHERS}[ (\[]+(?:\*?\w+, )*"([^"\s]+)/).flatten +
     text.scan(/(?<![\w\])])\["([^"\s]+)", /).flatten + text.scan(/(?<![\w\])])%w\[(\S+) /).flatten +
@@ -60,7 +61,8 @@ problems = rows.map(&:first).uniq.reject { |package| installed.include?(package)
     problems << "#{path}: runs #{word}, which not every machine has: add it to tests/lint/programs, with its package"
   end
 end
-# One that waits without end hangs all tests; what a fixture waits for is its own matter.
+# A test that waits without end hangs all tests. Fixtures may wait for whatever
+# they like.
 `git ls-files -co --exclude-standard tests`.split("\n").select { |path| File.file?(path) && path !~ %r{\Atests/(?:fixtures/|golden/|lint/|all\z|support/child\.rb\z)|/programs/|\.[ch]\z} }.each do |path|
   File.read(path).scrub.each_line.with_index(1) do |line, number|
     problems << "#{path}:#{number}: waits without end: use Child.wait or Child.stop of tests/support/child.rb" if line =~ /\bProcess\.(?:wait|detach)(?!.*WNOHANG)/

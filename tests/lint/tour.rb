@@ -1,8 +1,9 @@
 #!/usr/bin/ruby
 # SPDX-License-Identifier: MIT
 #
-# docs/tour.md quotes lines of the sources. The first line of each block of C names the file, in a comment;
-# the others must still be lines of it, whatever their indentation.
+# Checks the lines of the sources that docs/tour.md quotes. The first line of
+# each block of C is a comment that names the file. The others must still be
+# lines of it, with any indentation.
 TOUR = "docs/tour.md".freeze
 
 def problems_of(block)

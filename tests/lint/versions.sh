@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Versions are data: outside layout/ no code asks which Ruby it reads.
+# Versions are data. Checks that no code outside layout/ compares the version of
+# the Ruby that it reads.
 compare='version(\[[^]]*\])?[[:space:]]*([<>]|[=!]=)|(^|[^-])([<>]|[=!]=)[[:space:]]*[A-Za-z_.>-]*version\['
 compare="$compare|(mem|str|strn|strvers)cmp\\([^\"]*version\\>"
 git ls-files -co --exclude-standard analyzer plugin gdb lldb |

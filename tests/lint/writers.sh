@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# One writer: no file but target/output/output.c opens files for writing, renames, links or makes temporary ones, so that
-# no device, link or input is ever replaced. base/confine.c names the bits to refuse them.
+# Checks that only target/output/output.c opens files for writing, renames or
+# links them, or makes temporary ones, so that no device, link or input is ever
+# replaced. base/confine.c names the flags only to refuse them.
 writes='\b(O_WRONLY|O_RDWR|O_CREAT|O_TMPFILE|O_TRUNC|O_APPEND)\b'
 writes="$writes|\\b(creat|mkstemps?|mkostemps?|tmpfile|tempnam|tmpnam|mktemp|renameat2?|rename|linkat|link|truncate)\\("
 writes="$writes|\\b(fopen|freopen)\\([^;]*\"[^\",]*[wa+][^\",]*\"\\)"

@@ -1,4 +1,4 @@
--- Crashes by host. A host with most of them may have faulty memory.
+-- Crashes by host. If most of them are on one host, its memory may be faulty.
 SELECT service, host, count() AS crashes, uniqExact(loose) AS signatures, max(time) AS last
 FROM rcore_crashes FINAL
 GROUP BY service, host

@@ -2,7 +2,8 @@
 --
 --	psql -v ON_ERROR_STOP=1 -f examples/fleet/postgresql/import.sql < lines.jsonl
 --
--- JSON escapes control characters, so neither of these two is in a line.
+-- JSON escapes control characters, so no line contains the delimiter or the
+-- quote.
 CREATE TEMPORARY TABLE rcore_lines (entry text);
 \copy rcore_lines FROM pstdin WITH (FORMAT csv, DELIMITER E'\x01', QUOTE E'\x02')
 INSERT INTO rcore_crashes
