@@ -318,6 +318,37 @@ static void make_iseq(struct fake_ruby *ruby, struct referrer *ret)
 		REFER(catches + entries + i * layout->catch_entry.size, catch_entry, iseq);
 }
 
+/*
+ * Up to 3.1: the inline storage of a variable leads to an entry of malloc memory
+ * that begins with an index of 32 bits. What is beside it may make it look like
+ * the flags of an object.
+ */
+static void make_inline_storage(struct fake_ruby *ruby, struct referrer *ret)
+{
+	const struct rcore_layout *layout = &ruby->layout;
+	enum { MARKABLE = 1 << (RCORE_FL_USHIFT + 8) }; /* ISEQ_MARKABLE_ISEQ */
+	if (HAS(iseq_body, mark_bits) || !HAS(iv_index, class_value))
+		return;
+	uint64_t object =
+		imemo(ruby, ret, "iseq with inline storage", layout->traits.imemo_iseq);
+	uint64_t body = fake_alloc(&ruby->target, layout->iseq_body.size, 8);
+	uint64_t storage = fake_alloc(&ruby->target, layout->inline_storage.size, 8);
+	uint64_t entry = fake_alloc(&ruby->target, layout->iv_index.size, 8);
+	uint64_t encoded = fake_alloc(&ruby->target, sizeof(uint64_t), 8), flags;
+	rcore_read_u64(&ruby->target.memory, object, &flags);
+	fake_put(&ruby->target, object, flags | MARKABLE);
+	PUT(object, iseq, body, body);
+	PUT(body, iseq_body, iseq_size, 1);
+	PUT(body, iseq_body, iseq_encoded, encoded);
+	PUT(body, iseq_body, is_entries, storage);
+	PUT(body, iseq_body, is_size, 1);
+	fake_put(&ruby->target, encoded, storage);
+	fake_put(&ruby->target, storage, entry);
+	fake_put(&ruby->target, entry,
+		 RCORE_T_IMEMO | layout->traits.imemo_constcache << RCORE_FL_USHIFT);
+	REFER(entry, iv_index, class_value);
+}
+
 /* Its methods and constants: a rb_id_table each. */
 static uint64_t id_table(struct fake_ruby *ruby, const uint64_t *values, size_t count)
 {
@@ -459,14 +490,15 @@ static void make_unknown(struct fake_ruby *ruby, struct referrer *ret)
 }
 
 make_referrer *const referrers[] = {
-	make_embedded, make_object,         make_complex_object, make_generic,
-	make_array,    make_array_embedded, make_array_shared,   make_string_shared,
-	make_hash_ar,  make_hash_st,        make_struct,         make_large_struct,
-	make_file,     make_regexp,         make_match,          make_rational,
-	make_complex,  make_cref,           make_svar,           make_throw,
-	make_ifunc,    make_memo,           make_tmpbuf,         make_env,
-	make_method,   make_reader,         make_bmethod,        make_alias,
-	make_iseq,     make_class,          make_method_object,  make_enumerator,
-	make_proc,     make_queue,          make_declared,       make_unknown,
+	make_embedded,   make_object,         make_complex_object, make_generic,
+	make_array,      make_array_embedded, make_array_shared,   make_string_shared,
+	make_hash_ar,    make_hash_st,        make_struct,         make_large_struct,
+	make_file,       make_regexp,         make_match,          make_rational,
+	make_complex,    make_cref,           make_svar,           make_throw,
+	make_ifunc,      make_memo,           make_tmpbuf,         make_env,
+	make_method,     make_reader,         make_bmethod,        make_alias,
+	make_iseq,       make_inline_storage, make_class,          make_method_object,
+	make_enumerator, make_proc,           make_queue,          make_declared,
+	make_unknown,
 };
 const size_t referrer_count = RCORE_COUNT(referrers);

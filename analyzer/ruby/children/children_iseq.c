@@ -94,11 +94,22 @@ static void mark_storage(const struct code *code)
 				       "constant cache");
 }
 
+static bool is_object(struct rcore_children *children, uint64_t word)
+{
+	uint64_t value;
+	enum rcore_type type;
+	return rcore_is_object(children->ruby, word) &&
+	       rcore_heap_slot(children->ruby, word, &value, &type) && value == word &&
+	       type != RCORE_T_NONE;
+}
+
 /*
  * Up to 3.1: what an operand's inline storage holds, which only its contents
  * show. A constant's cache is an object from 3.0 on; up to 2.7 it is not
  * marked, but may hold a cref. A `once` has its value in the second word. The
- * cache of an instance variable points to an entry of malloc memory.
+ * cache of an instance variable points to an entry of malloc memory, whose
+ * first word may look like the flags of any object: 3.1's entry of a class
+ * variable begins with an index that nothing sets.
  */
 static void mark_inline(const struct code *code, uint64_t at)
 {
@@ -110,24 +121,15 @@ static void mark_inline(const struct code *code, uint64_t at)
 		children->state |= RCORE_HEAP_PARTIAL;
 		return;
 	}
-	if (traits->imemo_constcache && first &&
+	if (traits->imemo_constcache && is_object(children, first) &&
 	    rcore_child_is_imemo(children, first, traits->imemo_constcache))
 		rcore_child_mark_named(children, first, "constant cache");
-	else if (rcore_is_object(children->ruby, value) &&
+	else if (is_object(children, value) &&
 		 !rcore_child_is_imemo(children, value, traits->imemo_cref))
 		rcore_child_mark_named(children, value, "once");
 	else if (rcore_has(&layout->iv_index.class_value) &&
 		 rcore_is_object(children->ruby, first))
 		RCORE_CHILD_MARK_AT(children, first, iv_index, class_value);
-}
-
-static bool is_object(struct rcore_children *children, uint64_t word)
-{
-	uint64_t value;
-	enum rcore_type type;
-	return rcore_is_object(children->ruby, word) &&
-	       rcore_heap_slot(children->ruby, word, &value, &type) && value == word &&
-	       type != RCORE_T_NONE;
 }
 
 /* Up to 3.1. */
