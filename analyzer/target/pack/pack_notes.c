@@ -8,23 +8,38 @@
 #include "base/filler.h"
 #include "target/prstatus.h"
 
+enum {
+	/* struct user_fpsimd_state of aarch64; FXSAVE has 512 bytes. */
+	FPSIMD_SIZE = 528,
+	/* Of <linux/elf.h>; this machine's <elf.h> may be older. */
+	ARM_SSVE = 0x40b,
+	ARM_ZA = 0x40c,
+	ARM_ZT = 0x40d,
+};
+
 /*
- * The parts of notes with registers that no report prints. If `end` is 0, the
- * part reaches to the end of the note.
+ * The parts of notes with registers that no report prints. memcpy() leaves
+ * pieces of strings in them. If `size` is not 0, the note must have that size.
+ * If `end` is 0, the part reaches to the end of the note.
  */
 static const struct {
 	uint32_t type;
-	size_t start, end;
+	size_t size, start, end;
 } registers[] = {
 	/*
 	 * FXSAVE: st0 to xmm15. After it come the layout of XSAVE's area, then
-	 * ymm and the rest. Of aarch64's V registers, the last three and the
-	 * status are kept.
+	 * ymm and the rest.
 	 */
-	{NT_FPREGSET, 32, 416},
-	{NT_X86_XSTATE, 32, 416},
-	{NT_X86_XSTATE, 576, 0},
-	{NT_ARM_SVE, 16, 0},
+	{NT_FPREGSET, 0, 32, 416},
+	{NT_X86_XSTATE, 0, 32, 416},
+	{NT_X86_XSTATE, 0, 576, 0},
+	/* V0 to V31; the status follows. */
+	{NT_FPREGSET, FPSIMD_SIZE, 0, 512},
+	/* A struct user_sve_header or user_za_header precedes the registers. */
+	{NT_ARM_SVE, 0, 16, 0},
+	{ARM_SSVE, 0, 16, 0},
+	{ARM_ZA, 0, 16, 0},
+	{ARM_ZT, 0, 0, 0},
 };
 
 bool rcore_is_text_word(uint64_t word)
@@ -75,7 +90,8 @@ static void hide_registers(uint32_t type, uint8_t *bytes, size_t size)
 	for (size_t i = 0; i < RCORE_COUNT(registers); i++) {
 		size_t end = registers[i].end ? registers[i].end : size;
 		end = end < size ? end : size;
-		if (registers[i].type == type && registers[i].start < end)
+		if (registers[i].type == type && registers[i].start < end &&
+		    (!registers[i].size || registers[i].size == size))
 			memset(bytes + registers[i].start, 0, end - registers[i].start);
 	}
 }

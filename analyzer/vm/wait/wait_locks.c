@@ -132,8 +132,15 @@ static struct rcore_error *held_by(struct rcore_waits *waits, int thread)
 		rcore_wait_field(waits, holder->address, &layout->thread.keeping_mutexes);
 	while (mutex) {
 		int lock;
-		if (rcore_address_map_get(&waits->lock_of, mutex) >= 0 ||
-		    waits->locks.count >= RCORE_LOCK_LIMIT) {
+		if (waits->locks.count >= RCORE_LOCK_LIMIT) {
+			rcore_wait_problem(waits,
+					   rcore_error_create(RCORE_ERROR_LIMIT,
+							      "locks of thread %s: more than "
+							      "%d locks are held in all",
+							      holder->id, RCORE_LOCK_LIMIT));
+			return NULL;
+		}
+		if (rcore_address_map_get(&waits->lock_of, mutex) >= 0) {
 			rcore_wait_problem(
 				waits, rcore_error_create(RCORE_ERROR_CORRUPT,
 							  "locks of thread %s: rb_mutex_t "

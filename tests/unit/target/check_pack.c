@@ -174,6 +174,9 @@ START_TEST(hides_notes)
 	strcpy((char *)process + 56, "ruby app.rb  ");
 	uint8_t *vector = add_note(&notes, NT_FPREGSET, 512, 7);
 	uint8_t *extended = add_note(&notes, NT_X86_XSTATE, 2696, 7);
+	uint8_t *arm = add_note(&notes, NT_FPREGSET, 528, 7);
+	uint8_t *scalable = add_note(&notes, NT_ARM_SVE, 48, 7);
+	uint8_t *table = add_note(&notes, 0x40d, 64, 7); /* NT_ARM_ZT */
 	uint8_t *files = add_note(&notes, NT_FILE, 9, 7);
 	rcore_pack_notes_hide(notes.bytes, notes.size, 4, &hiding);
 	ck_assert_mem_eq(status + 112, "\0\0\0\0\0\0\0\0", 8);
@@ -183,6 +186,11 @@ START_TEST(hides_notes)
 	ck_assert_uint_eq(hidden, 11);
 	ck_assert(vector[31] == 7 && !vector[32] && !vector[415] && vector[416] == 7);
 	ck_assert(extended[575] == 7 && !extended[576] && !extended[2695]);
+	for (size_t i = 0; i < 512; i++)
+		ck_assert_msg(!arm[i], "byte %zu of V0 to V31 is kept", i);
+	ck_assert(arm[512] == 7 && arm[527] == 7);
+	ck_assert(scalable[15] == 7 && !scalable[16] && !scalable[47]);
+	ck_assert(!table[0] && !table[63]);
 	ck_assert(files[0] == 7 && files[8] == 7);
 	/* Truncated anywhere. */
 	for (size_t size = 0; size < notes.size; size++) {
