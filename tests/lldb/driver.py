@@ -8,6 +8,7 @@ IN has a list; a word that begins with @ is one of QUESTIONS.
 """
 
 import contextlib
+import glob
 import hashlib
 import io
 import json
@@ -61,10 +62,28 @@ def until(process, states):
     return "the process is in state %d" % process.GetState()
 
 
+def asleep(process):
+    """Whether each thread is in a system call again, which a stop interrupts.
+
+    A thread that is stopped before it has begun the call anew is two bytes
+    before that place.
+    """
+    for path in glob.glob("/proc/%d/task/*/stat" % process.GetProcessID()):
+        with open(path) as file:
+            if file.read().rsplit(")", 1)[1].split()[0] != "S":
+                return False
+    return True
+
+
 def go_on(process, debugger):
     debugger.SetAsync(True)
     process.Continue()
-    return until(process, (lldb.eStateRunning,))
+    problem = until(process, (lldb.eStateRunning,))
+    for _ in range(600):
+        if asleep(process):
+            break
+        time.sleep(0.05)
+    return problem
 
 
 def run_to_breakpoint(process, debugger):

@@ -48,6 +48,11 @@ class Program
     FileUtils.rm_rf(@folder)
   end
 
+  # Waits until its threads sleep. Whoever looked at it before has woken them.
+  def settle
+    wait_until("asleep") { asleep? }
+  end
+
   private
 
   def wait_until(what)
@@ -58,7 +63,7 @@ class Program
 
   # Twice in a row, so that a short wait before that does not count.
   def asleep?
-    2.times.all? { sleep 0.1; File.read("/proc/#{@pid}/stat")[/\) (\w)/, 1] == "S" }
+    2.times.all? { sleep 0.1; Dir["/proc/#{@pid}/task/*/stat"].all? { |path| File.read(path)[/\) (\w)/, 1] == "S" } }
   end
 
   def build_extension(ruby)
@@ -69,7 +74,7 @@ class Program
   end
 
   def rest
-    wait_until("asleep") { asleep? }
+    settle
     take_core
   end
 

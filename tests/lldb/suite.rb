@@ -214,6 +214,7 @@ class LldbSuite
   end
 
   def on_process(lldb, program)
+    program.settle
     differences = living(lldb.run(@rcore, ["-p", program.pid.to_s, *@files], living_commands))
     differences << "the process is dead" unless program.alive?
     differences
