@@ -87,7 +87,8 @@ module OffCpu
     test.fail("seed #{seed}: of #{METHODS.size} methods, #{lost.join(", ")}") if lost.size > METHODS.size / 2
     test.same("time on a processor", 0, recording.sum("cpu") { true })
     waits(test, recording, truth)
-    owners(test, recording)
+    # Nor need the thread that keeps the lock have a stack.
+    owners(test, recording) if without.zero? || recording.totals.any? { |total| total["labels"] == { "request_id" => "keep" } }
     test.note = errors.join(", ")
   end
 
