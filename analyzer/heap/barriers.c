@@ -10,24 +10,11 @@ static bool is_missing(const struct rcore_heap *heap, const uint8_t *notes, uint
 	       !(notes[from] & RCORE_NOTE_REMEMBERED);
 }
 
-/* Returns the node whose edges include `edge`. */
-static uint32_t node_of(const struct rcore_heap *heap, uint32_t edge)
-{
-	uint32_t low = 0, high = heap->node_count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (heap->first_edge[middle + 1] <= edge)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 bool rcore_heap_missing_barrier(const struct rcore_heap *heap, const uint8_t *notes,
 				uint32_t *edge, uint32_t *ret)
 {
-	for (uint32_t node = node_of(heap, *edge); node < heap->node_count; node++) {
+	for (uint32_t node = rcore_heap_node_of_edge(heap, *edge); node < heap->node_count;
+	     node++) {
 		if (!(heap->state[node] & RCORE_HEAP_OLD))
 			continue;
 		uint32_t at = heap->first_edge[node];

@@ -5,20 +5,6 @@
 #include "base/grow.h"
 #include "heap/path.h"
 
-/* Returns the node that an edge belongs to. */
-static uint32_t node_of_edge(const struct rcore_heap *heap, uint32_t edge)
-{
-	uint32_t low = 0, high = heap->node_count;
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-		if (heap->first_edge[middle] <= edge)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /* One pass over all edges takes less time than to sort them by target. */
 struct rcore_error *rcore_heap_referrers_init(const struct rcore_heap *heap, uint32_t node,
 					      size_t limit, struct rcore_heap_referrers *ret)
@@ -34,7 +20,7 @@ struct rcore_error *rcore_heap_referrers_init(const struct rcore_heap *heap, uin
 		if (!rcore_grow((void **)&ret->items, ret->count, &capacity,
 				sizeof(*ret->items)))
 			goto no_memory;
-		ret->items[ret->count].node = node_of_edge(heap, edge);
+		ret->items[ret->count].node = rcore_heap_node_of_edge(heap, edge);
 		ret->items[ret->count++].label = heap->label[edge];
 	}
 	for (size_t i = 0; i < heap->root_count; i++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "malloc/ptmalloc.h"
 
 void rcore_malloc_problem(struct rcore_malloc *heap, const char *format, ...)
@@ -63,14 +64,8 @@ bool rcore_malloc_add_chunk(struct rcore_malloc *heap, uint64_t chunk)
 static const struct rcore_chunk_region *find_region(const struct rcore_malloc *heap,
 						    uint64_t address)
 {
-	size_t low = 0, high = heap->region_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (heap->regions[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(heap->region_count, middle,
+					   heap->regions[middle].start <= address);
 	return low && address < heap->regions[low - 1].end ? &heap->regions[low - 1] : NULL;
 }
 

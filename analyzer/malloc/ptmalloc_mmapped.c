@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/order.h"
 #include "malloc/ptmalloc.h"
 
 /*
@@ -87,25 +88,12 @@ static void find_aligned(struct rcore_memory *memory, uint64_t limit, struct blo
 static uint64_t end_of_other(const struct rcore_malloc_source *source,
 			     const struct rcore_malloc *heap, size_t regions, uint64_t page)
 {
-	size_t low = 0, high = regions;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (heap->regions[middle].start < page + PAGE)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(regions, middle,
+					   heap->regions[middle].start < page + PAGE);
 	if (low && page < heap->regions[low - 1].end)
 		return (heap->regions[low - 1].end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
-	low = 0;
-	high = source->mapping_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (source->mappings[middle].start <= page)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = RCORE_PARTITION_POINT(source->mapping_count, middle,
+				    source->mappings[middle].start <= page);
 	return low && page < source->mappings[low - 1].end ? source->mappings[low - 1].end : 0;
 }
 

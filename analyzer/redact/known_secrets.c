@@ -7,6 +7,7 @@
 
 #include "base/filler.h"
 #include "base/grow.h"
+#include "base/order.h"
 
 #define HASH_NONFATAL_OOM           1
 #define uthash_nonfatal_oom(secret) ((secret)->is_lost = true)
@@ -229,14 +230,8 @@ struct level {
 /* Returns how many secrets stand before a text or are equal to it. */
 static size_t rank_of(const struct level *level, const char *text, size_t size)
 {
-	size_t low = 0, high = level->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (compare(level->items[middle], text, size) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(level->count, middle,
+					   compare(level->items[middle], text, size) <= 0);
 	return low;
 }
 

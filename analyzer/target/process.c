@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "target/process.h"
 
+#include "base/order.h"
+
 #include <elf.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -54,14 +56,8 @@ bool rcore_process_auxv(const struct rcore_process *process, uint64_t type, uint
 const struct rcore_mapping *rcore_process_mapping(const struct rcore_process *process,
 						  uint64_t address)
 {
-	size_t low = 0, high = process->mapping_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (process->mappings[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(process->mapping_count, middle,
+					   process->mappings[middle].end <= address);
 	if (low == process->mapping_count || process->mappings[low].start > address)
 		return NULL;
 	return &process->mappings[low];

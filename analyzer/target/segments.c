@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 
 /* Pieces that cannot be read rank after all that can. */
 static const uint32_t UNREADABLE = UINT32_C(1) << 31;
@@ -151,14 +152,8 @@ static const struct rcore_piece *find(struct rcore_segments *segments, uint64_t 
 		if (piece->start <= address && address < piece->end)
 			return piece;
 	}
-	size_t low = 0, high = segments->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (segments->items[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(segments->count, middle,
+					   segments->items[middle].end <= address);
 	if (low == segments->count || segments->items[low].start > address)
 		return NULL;
 	*recent = (uint32_t)low;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/order.h"
 #include "base/text.h"
 
 enum {
@@ -19,18 +20,12 @@ enum {
 static const struct rcore_segment *segment_at(const struct rcore_process *process,
 					      uint64_t address)
 {
-	size_t low = 0, high = process->segment_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct rcore_segment *segment = &process->segments[middle];
-		if (segment->start + segment->size <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < process->segment_count && process->segments[low].start <= address
-		       ? &process->segments[low]
-		       : NULL;
+	const struct rcore_segment *segments = process->segments;
+	size_t low = RCORE_PARTITION_POINT(process->segment_count, middle,
+					   segments[middle].start + segments[middle].size <=
+						   address);
+	return low < process->segment_count && segments[low].start <= address ? &segments[low]
+									      : NULL;
 }
 
 static const char *file_at(const struct rcore_process *process, uint64_t address)

@@ -6,6 +6,7 @@
 
 #include "base/grow.h"
 #include "base/helper.h"
+#include "base/order.h"
 #include "image/elf/module_private.h"
 
 static bool copy_options(struct rcore_modules *modules, const struct rcore_module_options *from)
@@ -209,14 +210,8 @@ struct rcore_module *rcore_modules_get(struct rcore_modules *modules, size_t ind
 
 struct rcore_module *rcore_modules_find(struct rcore_modules *modules, uint64_t address)
 {
-	size_t low = 0, high = modules->list.count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (modules->list.items[middle].module.end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(modules->list.count, middle,
+					   modules->list.items[middle].module.end <= address);
 	struct rcore_module *module = rcore_modules_get(modules, low);
 	return module && module->start <= address ? module : NULL;
 }

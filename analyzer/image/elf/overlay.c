@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "base/order.h"
 #include "image/elf/module_private.h"
 
 /*
@@ -11,19 +12,13 @@
 
 static const struct rcore_module_row *find_row(struct rcore_modules *modules, uint64_t address)
 {
-	size_t low = 0, high = modules->rows.count;
-	if (modules->last_row < high) {
+	if (modules->last_row < modules->rows.count) {
 		const struct rcore_module_row *row = &modules->rows.items[modules->last_row];
 		if (row->start <= address && address < row->end)
 			return row;
 	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (modules->rows.items[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(modules->rows.count, middle,
+					   modules->rows.items[middle].end <= address);
 	if (low == modules->rows.count || modules->rows.items[low].start > address)
 		return NULL;
 	modules->last_row = low;

@@ -7,6 +7,7 @@
 
 #include "base/address_map.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "image/symbolize/debug_sections.h"
 
 enum {
@@ -78,14 +79,8 @@ static bool add_ranges(struct ranges *ranges, Dwarf_Die *die)
 
 static const struct range *find_range(const struct ranges *ranges, uint64_t address)
 {
-	size_t low = 0, high = ranges->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (ranges->items[middle].low <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(ranges->count, middle,
+					   ranges->items[middle].low <= address);
 	return low && address < ranges->items[low - 1].high ? &ranges->items[low - 1] : NULL;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 
 /* How many symbols that start closer to an address may end before it. */
 enum { MAX_BEFORE = 256 };
@@ -83,14 +84,8 @@ void rcore_symbols_free(struct rcore_symbols *symbols)
 /* Returns the number of symbols that start at the address or before it. */
 static size_t count_before(const struct rcore_symbols *symbols, uint64_t address)
 {
-	size_t low = 0, high = symbols->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (symbols->items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(symbols->count, middle,
+					   symbols->items[middle].start <= address);
 	return low;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "image/elf/module_debug.h"
 #include "image/elf/module_helper.h"
 #include "image/symbolize/demangle.h"
@@ -40,14 +41,8 @@ static bool is_better(const struct match *match, const GElf_Sym *symbol)
 /* Returns how many addresses are below `address`. */
 static size_t count_below(const struct request *request, uint64_t address)
 {
-	size_t low = 0, high = request->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (request->addresses[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(request->count, middle,
+					   request->addresses[middle] < address);
 	return low;
 }
 

@@ -5,9 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/order.h"
 #include "image/elf/module_debug.h"
-#include "image/unwind/own_vdso.h"
 #include "image/symbolize/symbolize_dwarf.h"
+#include "image/unwind/own_vdso.h"
 
 static int find_elf(Dwfl_Module *dwfl, void **data, const char *name, Dwarf_Addr start,
 		    char **file, Elf **elf)
@@ -252,15 +253,9 @@ bool rcore_native_module_fde(struct rcore_native_module *module, uint64_t addres
 {
 	if (!module->looked_for_table)
 		find_table(module);
-	size_t low = 0, high = module->table_size;
 	int64_t wanted = (int64_t)(address - module->table_address);
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (module->table[middle][0] <= wanted)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(module->table_size, middle,
+					   module->table[middle][0] <= wanted);
 	if (!low)
 		return false;
 	*start = module->table_address + (uint64_t)(int64_t)module->table[low - 1][0];

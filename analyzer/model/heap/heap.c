@@ -1,34 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/heap/heap.h"
 
+#include "base/order.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 /* Returns the last span that starts at or before the node; NULL: none. */
 static const struct rcore_heap_span *span_by_node(const struct rcore_heap *heap, uint32_t node)
 {
-	size_t low = 0, high = heap->span_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (heap->spans[middle].first_node <= node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(heap->span_count, middle,
+					   heap->spans[middle].first_node <= node);
 	return low ? &heap->spans[low - 1] : NULL;
 }
 
 static const struct rcore_heap_span *span_by_address(const struct rcore_heap *heap,
 						     uint64_t address)
 {
-	size_t low = 0, high = heap->span_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (heap->spans[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(heap->span_count, middle,
+					   heap->spans[middle].start <= address);
 	return low ? &heap->spans[low - 1] : NULL;
 }
 
@@ -49,16 +39,16 @@ uint32_t rcore_heap_node_at(const struct rcore_heap *heap, uint64_t address, boo
 	return span->first_node + (uint32_t)slot;
 }
 
+uint32_t rcore_heap_node_of_edge(const struct rcore_heap *heap, uint32_t edge)
+{
+	return (uint32_t)RCORE_PARTITION_POINT(heap->node_count, middle,
+					       heap->first_edge[middle + 1] <= edge);
+}
+
 static uint64_t large_bytes(const struct rcore_heap *heap, uint32_t node)
 {
-	size_t low = 0, high = heap->large_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (heap->large[middle].node < node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(heap->large_count, middle,
+					   heap->large[middle].node < node);
 	return low < heap->large_count && heap->large[low].node == node ? heap->large[low].bytes
 									: UINT32_MAX;
 }

@@ -206,6 +206,12 @@ struct rcore_heap {
 uint64_t rcore_heap_address(const struct rcore_heap *heap, uint32_t node);
 
 /*
+ * Returns the node whose edges include `edge`; node_count if the edge is not
+ * < edge_count.
+ */
+uint32_t rcore_heap_node_of_edge(const struct rcore_heap *heap, uint32_t edge);
+
+/*
  * Returns the node whose slot starts at `address`, or RCORE_HEAP_NONE. If
  * `inside`, also finds it by an address within the slot.
  */

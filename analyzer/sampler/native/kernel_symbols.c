@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/grow.h"
+#include "base/order.h"
 
 enum {
 	SYMBOLS_MAX = 4 << 20, /* twenty times as many as usual */
@@ -129,14 +130,8 @@ bool rcore_kernel_symbols_are_hidden(const struct rcore_kernel_symbols *symbols)
 bool rcore_kernel_symbol_at(const struct rcore_kernel_symbols *symbols, uint64_t address,
 			    struct rcore_kernel_symbol *ret)
 {
-	size_t low = 0, high = symbols->list.count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (symbols->list.items[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(symbols->list.count, middle,
+					   symbols->list.items[middle].address <= address);
 	if (!low)
 		return false;
 	const struct symbol *last = &symbols->list.items[low - 1];

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 
 /*
  * CRuby allocates the VM stack of a thread or a fiber on its machine stack
@@ -46,14 +47,8 @@ static bool find_gaps(const struct rcore_snapshot *snapshot, bool of_threads, st
 
 static size_t first_gap(const struct gaps *gaps, uint64_t address)
 {
-	size_t low = 0, high = gaps->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (gaps->items[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low =
+		RCORE_PARTITION_POINT(gaps->count, middle, gaps->items[middle].end <= address);
 	return low;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "ruby/ruby.h"
 #include "session/pack/pack_stretch.h"
 #include "target/pack/pack_notes.h"
@@ -27,14 +28,8 @@ struct hiding {
 /* A binary search is enough: any two ranges are equal or do not overlap. */
 static bool is_in(const struct ranges *ranges, uint64_t address)
 {
-	size_t low = 0, high = ranges->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (ranges->items[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(ranges->count, middle,
+					   ranges->items[middle].end <= address);
 	return low < ranges->count && ranges->items[low].start <= address;
 }
 

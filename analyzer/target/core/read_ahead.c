@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 
 enum {
 	/* Bytes of data; the analysis may need only a part of a larger core. */
@@ -95,14 +96,8 @@ static void read_range(const struct rcore_read_ahead *ahead, struct range range)
 static void read_data(struct rcore_read_ahead *ahead, struct range wanted)
 {
 	struct ranges *data = &ahead->data;
-	size_t low = 0, high = data->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (data->items[middle].end <= wanted.start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(data->count, middle,
+					   data->items[middle].end <= wanted.start);
 	for (; low < data->count && data->items[low].start < wanted.end; low++) {
 		struct range *range = &data->items[low];
 		read_range(ahead, *range);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "target/live/pages/live_halves.h"
 
 /*
@@ -262,14 +263,8 @@ static const struct rcore_live_range *range_at(const struct rcore_live_copy *cop
 					       uint64_t address)
 {
 	const struct rcore_live_range *items = copy->ranges.items;
-	size_t low = 0, high = copy->ranges.count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (items[middle].start + items[middle].size <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(copy->ranges.count, middle,
+					   items[middle].start + items[middle].size <= address);
 	return low < copy->ranges.count && items[low].start <= address ? &items[low] : NULL;
 }
 

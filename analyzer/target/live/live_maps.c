@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "target/live/live_files.h"
 
 /* A line of maps: "start-end rwxp offset major:minor inode   path" */
@@ -187,14 +188,8 @@ int rcore_live_maps_read(int folder, int pid, struct rcore_arena *arena,
 const struct rcore_live_region *rcore_live_region_at(const struct rcore_live_maps *maps,
 						     uint64_t address)
 {
-	size_t low = 0, high = maps->region_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (maps->regions[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(maps->region_count, middle,
+					   maps->regions[middle].end <= address);
 	if (low == maps->region_count || maps->regions[low].start > address)
 		return NULL;
 	return &maps->regions[low];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 
 enum { MORE = 0x80, BITS = 7 };
 
@@ -76,13 +77,7 @@ void rcore_known_deinit(struct rcore_known_runs *runs)
 
 size_t rcore_known_find(const struct rcore_known_runs *runs, uint64_t offset)
 {
-	size_t low = 0, high = runs->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (runs->items[middle].end <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low =
+		RCORE_PARTITION_POINT(runs->count, middle, runs->items[middle].end <= offset);
 	return low;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 
 enum {
 	PAGE = RCORE_LIVE_PAGE,
@@ -39,14 +40,8 @@ static uint8_t *room_for_page(struct rcore_live_pages *pages)
 
 size_t rcore_live_pages_first_after(const struct rcore_live_pages *pages, uint64_t address)
 {
-	size_t low = 0, high = pages->sorted_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (pages->sorted[middle] + PAGE <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = RCORE_PARTITION_POINT(pages->sorted_count, middle,
+					   pages->sorted[middle] + PAGE <= address);
 	return low;
 }
 
