@@ -6,7 +6,8 @@
     user                a local or an argument of it
     Foo::BAR            a constant
     @name, user.@id     an instance variable of self or of the value before it, to any depth
-    (VALUE) argv[0]     any other expression, which the debugger evaluates to an integer
+    (VALUE) argv[0]     any other expression without an assignment, which the debugger evaluates to an
+                        integer; LLDB on a process only paths of variables (argv[0]) and registers ($rdi)
 """
 
 import json
@@ -20,6 +21,7 @@ _PATH = re.compile(r"(%s|[^\W\dA-Z]\w*)?((?:\.?@@?\w+)*)" % _CONSTANT.pattern)
 _KNOWN = ("--locals", "--self", "--native=none")
 _ALL = ("--depth", "0", "--max-items", "65536")
 _FIRST = re.compile(r"\.?(@@?\w+)")
+_ASSIGNMENT = re.compile(r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--")
 
 
 def values(session, evaluate, command, words):
@@ -30,7 +32,7 @@ def values(session, evaluate, command, words):
     if None not in found:
         return options + ["--"] + found if found else options
     text = " ".join(plain)
-    number = evaluate(text)
+    number = None if _ASSIGNMENT.search(text) else evaluate(text)
     if number is not None:
         return options + ["--", hex(number & (1 << 64) - 1)]
     if _CONSTANT.fullmatch(text):

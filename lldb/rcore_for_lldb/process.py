@@ -66,12 +66,22 @@ class Adapter:
     def select(self, place):
         self.stacks.select(self._target.GetProcess(), place, self._target_with_facts)
 
+    # Without JIT, LLDB still runs an expression in its interpreter, which may
+    # write to a process (an assignment) and may have it map memory (any). So a
+    # process gets only paths of variables and registers, which are just read.
     def evaluate(self, text):
-        thread = self._target.GetProcess().GetSelectedThread()
+        process = self._target.GetProcess()
+        thread = process.GetSelectedThread()
         frame = thread.GetSelectedFrame() if thread.IsValid() else None
-        options = lldb.SBExpressionOptions()
-        options.SetAllowJIT(False)  # nothing of the target is run, nothing written to it
-        value = (frame or self._target).EvaluateExpression(text, options)
+        if process.GetPluginName() == "elf-core":
+            options = lldb.SBExpressionOptions()
+            options.SetAllowJIT(False)
+            value = (frame or self._target).EvaluateExpression(text, options)
+        elif frame:
+            register = text.startswith("$")
+            value = frame.FindRegister(text[1:]) if register else frame.GetValueForVariablePath(text)
+        else:
+            return None
         if value.GetError().Fail() or not value.GetType().GetCanonicalType().GetTypeFlags() & _WORDS:
             return None
         return value.GetValueAsUnsigned()

@@ -9,13 +9,17 @@ IN has a list; a word that begins with @ is one of QUESTIONS.
 
 import contextlib
 import glob
-import hashlib
 import io
 import json
+import os
 import sys
 import time
 
 import lldb
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+import process_memory  # noqa: E402
 
 
 def pcs(process, debugger):
@@ -38,20 +42,11 @@ def tid(process, debugger):
 
 
 def memory(process, debugger):
-    """A digest of all that the process can write to."""
-    digest, error = hashlib.sha256(), lldb.SBError()
-    regions = process.GetMemoryRegions()
-    for index in range(regions.GetSize()):
-        region = lldb.SBMemoryRegionInfo()
-        regions.GetMemoryRegionAtIndex(index, region)
-        start, end = region.GetRegionBase(), region.GetRegionEnd()
-        if not region.IsWritable() or not region.IsReadable():
-            continue
-        for address in range(start, end, 1 << 22):
-            data = process.ReadMemory(address, min(1 << 22, end - address), error)
-            if error.Success() and data.strip(b"\0"):
-                digest.update(b"%d:" % address + data)
-    return digest.hexdigest()
+    """A digest of the process' memory, and the registers of its first thread."""
+    pid = process.GetProcessID()
+    groups = process.GetThreadByID(pid).GetFrameAtIndex(0).GetRegisters()
+    general = [register.GetValue() for register in groups[0]] if groups else []
+    return [process_memory.digest(pid), general]
 
 
 def until(process, states):

@@ -78,6 +78,7 @@ class LldbSuite
   def values(ruby, newest, *older)
     values = Values.new(ruby)
     [newest, *(older if ruby.name == SHORT)].each { |lldb| check("#{ruby.name} #{lldb.name} values") { values.differences(lldb, @rcore) } }
+    check("#{ruby.name} #{newest.name} values of a process") { values.of_process(newest, @rcore) }
   ensure
     values&.close
   end

@@ -6,6 +6,7 @@ class Values
   VARIABLES = %w[argument numbers constant self pair.value wrong *pair.pointer].freeze
 
   def initialize(ruby)
+    @ruby = ruby
     @core = NativeCore.new(ruby)
   end
 
@@ -27,6 +28,25 @@ class Values
     wrong.zip(answers.shift(wrong.size)) { |(words, message), answer| refused(words, message, answer) }
     same("what an assignment did", "(VALUE) wrong = 16\n", answers.shift.output)
     summaries(answers.shift(shown.size), answers.drop(1))
+    @differences
+  end
+
+  # LLDB's expressions may write to a process, so only paths of variables and
+  # registers are accepted there.
+  def of_process(lldb, rcore)
+    @differences = []
+    NativeProcess.new(@ruby).run do |process|
+      known, forbidden = process.known, [*NativeProcess::FORBIDDEN, "(VALUE) 7 + 2"]
+      lines = ["@look", "@memory", *(known.keys + forbidden + ["$rsp"]).map { |words| "ruby-print #{words}" }, "@memory", "detach"]
+      found, before, *answers = lldb.run(rcore, ["-p", process.pid.to_s, *@ruby.files], lines)
+      @differences << found.value if found.value
+      known.zip(answers.shift(known.size)) { |(words, text), answer| same("ruby-print #{words}", text, answer.output + answer.error) }
+      forbidden.zip(answers.shift(forbidden.size)) { |words, answer| refused(words, "'#{words}' #{NativeCore::IN_VAIN}", answer) }
+      sp, after = answers
+      @differences << "a register: #{sp.output}#{sp.error}" if sp.error.include?(NativeCore::IN_VAIN)
+      same("memory and registers", before.value, after.value)
+      @differences << "no registers" if before.value.last.size < 16
+    end
     @differences
   end
 

@@ -91,3 +91,42 @@ class NativeCore < Cores::Core
     "" => "missing VALUE; name an address or a constant",
   }.freeze
 end
+
+# The same program, which sleeps in the C function while a block runs.
+class NativeProcess < Debuggee
+  def initialize(ruby)
+    programs = File.join(__dir__, "programs")
+    @workshop, fixture = Workshop.new(ruby, programs), Fixture.new("values", programs)
+    @made = @workshop.make(fixture)
+    super(ruby, fixture, "stay", :sleep, @made)
+    NativeCore.build(ruby, @inside)
+  end
+
+  def run
+    @spawned = spawn_ruby("")
+    wait_until("truth.json") { File.exist?(path("truth.json")) }
+    wait_until("sleep") { settled?(pid) }
+    yield self
+  ensure
+    Child.stop(@spawned, File.exist?(path("pid")) ? pid : @spawned) if @spawned
+    @workshop.remove(@made)
+    @workshop.close
+  end
+
+  def pid
+    Integer(File.read(path("pid")))
+  end
+
+  def file(name)
+    path(name)
+  end
+
+  # Some expressions, and the keys of the truth that they show.
+  def known
+    { "numbers" => "lines", "argument" => "to", "pair.list[1]" => "to", "*pair.pointer" => "lines", "pair.plain" => "to" }
+      .transform_values { |key| "#{read("truth.json")[key]}\n" }
+  end
+
+  # What would write to the process, or run its code.
+  FORBIDDEN = ["wrong=8", "id = 5", "wrong++", "*--pair.pointer", "wrong <<= 1", "wrong |= 1", "*pair.pointer = 8", "$rbx = 7", "$rip=0", "look(1,2,3)"].freeze
+end

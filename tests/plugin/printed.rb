@@ -12,7 +12,7 @@ module Printed
       debuggers.select { |debugger| debugger.own? || ruby.name == "3.3" }.flat_map do |debugger|
         %w[expressions errors completion printers].map do |part|
           Case.new("values of #{ruby.name}, #{debugger.name}: #{part}") { Printed.send(part, self, core, debugger) }
-        end
+        end + [Case.new("values of #{ruby.name}, #{debugger.name}: process") { Printed.process(self, ruby, debugger) }]
       end
     end
   end
@@ -42,6 +42,22 @@ module Printed
     end
     test.same("what an assignment did", "$1 = 16\n", told[-2])
     test.same("and then", "7\n", told[-1])
+  end
+
+  # A process: any expression that only reads.
+  def self.process(test, ruby, debugger)
+    NativeProcess.new(ruby).run do |process|
+      sums, select = %w[sums select].map { |name| process.file("#{name}.gdb") }
+      File.write(sums, Living::SUMS)
+      File.write(select, SELECT)
+      wanted = process.known.merge("(VALUE) 7 + 2" => "4\n", "$sp == 0" => "false\n")
+      commands = ["python print(sums())", *(wanted.keys + NativeProcess::FORBIDDEN).map { |words| "ruby-print #{words}" }, "python print(sums())", "detach"]
+      before, *told = debugger.run(commands, before: ["set sysroot #{ruby.root}", "file #{ruby.outside(ruby.program)}", "attach #{process.pid}", "source #{sums}", "source #{select}"])
+      test.fail("no sum: #{before}") unless before =~ /\A\h{64}\n\z/
+      wanted.zip(told.shift(wanted.size)) { |(words, text), seen| test.same("ruby-print #{words}", text, seen) }
+      NativeProcess::FORBIDDEN.zip(told) { |words, seen| test.same("ruby-print #{words}", "rcore: '#{words}' #{NativeCore::IN_VAIN}\n", seen) }
+      test.same("memory and registers", before, told[-2])
+    end
   end
 
   def self.completion(test, core, debugger)

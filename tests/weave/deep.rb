@@ -22,9 +22,10 @@ def in_fiber
   Fiber.new { Weave.start; Weave.note; yield }.resume
 end
 
+# The thread goes on once the other one has noted all of its functions.
 def in_thread
   Weave.note
-  Thread.new { Weave.start; Weave.note; yield }
+  Thread.new { Weave.start; Weave.note; Thread.pass until Weave.sleepers == 1; yield }
   Weave.sleep
 end
 

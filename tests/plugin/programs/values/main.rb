@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Values of Ruby in variables of Ruby and of C. It writes what they are; `look`
-# does not return.
+# does not return: it aborts, or sleeps if the argument is `stay`.
 require "json"
 require_relative "native"
 
@@ -42,6 +42,8 @@ module Shop
   end
 end
 
+$stay = ARGV[0] == "stay"
+File.write("pid", Process.pid.to_s)
 ORDER = Shop::Order.new(7)
 CONSTANTS = %w[ORDER Shop Shop::Order Shop::Order::LIMIT ::Shop::Order::LIMIT Shop::Order::HIDDEN Shop::Order::OLD Shop::Order::PRICE
                Shop::Order::Ärger Shop::Base RUBY_VERSION Float::INFINITY Errno::ENOENT Process::WNOHANG].freeze
