@@ -17,7 +17,14 @@ def guarded(function):
         try:
             function(self, debugger, argument, context, result)
         except KeyboardInterrupt:
-            result.SetError("rcore: interrupted")
+            # The next Ctrl-C may come while this one is handled. Python looks for
+            # it in calls, so none stands outside of the inner `try`.
+            while True:
+                try:
+                    result.SetError("rcore: interrupted")
+                    return
+                except KeyboardInterrupt:
+                    pass
         except (Error, OSError, ValueError) as failure:
             result.SetError("rcore: %s" % str(failure).replace("\n", " "))
         except Exception as failure:

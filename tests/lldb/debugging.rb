@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 require "fileutils"
+require "io/wait"
 require "pty"
-require "timeout"
 require_relative "lldb"
 require_relative "program"
 require_relative "../plugin/native"
@@ -92,8 +92,7 @@ class Debugging
     end
     [
       [told.include?("error: rcore: interrupted"), "never interrupted"],
-      # The line of Python that it may hit as well is the user's own.
-      [told.gsub(/Traceback[^(]*File "<input>".*?(?=\(lldb\))/m, "") !~ /Traceback|unexpected|ctypes/, told],
+      [ours(told).empty?, "at Ctrl-C: #{ours(told).first}"],
       [told[/=== last.*/m] =~ /\bT1  LWP #{program.pid} /, "at last: #{told[/=== last.*/m]}"],
       [program.alive?, "the process is dead"],
     ].reject(&:first).map(&:last)
@@ -103,11 +102,26 @@ class Debugging
 
   private
 
-  # Returns when LLDB has printed what is printed after the command.
+  # What was printed in place of "interrupted". A line of Python that the user
+  # types ("<input>") is interrupted as Python does it, and LLDB may raise
+  # Ctrl-C late, in its own code ("<string>").
+  def ours(told)
+    told.gsub(/^.*Traceback.*\s+(?:File "<input>"(?:.*\s+)+?|(?:File "<string>".*\s+)+)KeyboardInterrupt/, "").scan(/^.*(?:Traceback|unexpected|ctypes).*(?:\s+ .*)*/)
+  end
+
+  # Returns when LLDB has printed what is printed after the command. A late
+  # Ctrl-C may have stopped that, too.
   def ask(told, out, input, command)
     @marks = (@marks || 0) + 1
     input.puts command
-    input.puts "script print('ma' 'rk %d.' % #{@marks})"
-    Timeout.timeout(60) { told << out.readpartial(65_536).scrub until told.include?("mark #{@marks}.") }
+    6.times do
+      input.puts "script print('ma' 'rk %d.' % #{@marks})"
+      ends = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 10
+      until told.include?("mark #{@marks}.") || (left = ends - Process.clock_gettime(Process::CLOCK_MONOTONIC)) <= 0
+        told << out.readpartial(65_536).scrub if out.wait_readable(left)
+      end
+      return if told.include?("mark #{@marks}.")
+    end
+    raise "LLDB no longer answers: #{told.lines.last(20).join}"
   end
 end
