@@ -100,18 +100,37 @@ static bool is_libc(const char *module)
 	return !strncmp(module, "libc.so", 7);
 }
 
+/*
+ * In glibc, memcpy() and memmove() are two names of the same code for most
+ * processors. Which of the two a variant is called by depends on the order in
+ * the symbol table.
+ */
+static const char *libc_function(struct rcore_arena *arena, const char *function)
+{
+	static const char two[] = "__memmove", one[] = "__memcpy";
+	bool is_alias = !strncmp(function, two, strlen(two));
+	int length = (int)without_variant(function);
+	if (!is_alias)
+		return rcore_arena_printf(arena, "%.*s", length, function);
+	return rcore_arena_printf(arena, "%s%.*s", one, length - (int)strlen(two),
+				  function + strlen(two));
+}
+
 const char *rcore_normalize_native(struct rcore_arena *arena,
 				   const struct rcore_native_frame *frame)
 {
 	const char *module = frame->module ? frame->module : "(no file)";
 	const char *suffix = strstr(module, ".so");
 	int length = (int)(suffix ? (size_t)(suffix - module) : strlen(module));
-	if (!frame->function)
+	const char *function = frame->function;
+	if (!function)
 		return rcore_arena_printf(arena, "%.*s", length, module);
+	if (is_libc(module))
+		function = libc_function(arena, function);
+	if (!function)
+		return NULL;
 	return rcore_arena_printf(arena, "%.*s!%.*s", length, module,
-				  (int)(is_libc(module) ? without_variant(frame->function)
-							: strcspn(frame->function, ".@")),
-				  frame->function);
+				  (int)strcspn(function, ".@"), function);
 }
 
 bool rcore_native_name(struct rcore_arena *arena, const struct rcore_native_frame *frame,

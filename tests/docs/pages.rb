@@ -80,10 +80,10 @@ module Pages
     read(page)[/^```\w*\n#{Regexp.escape(first)}\n(.*?)^```/m, 1] or raise "#{page} has no block that begins with '#{first}'"
   end
 
-  # What differs each time: addresses, ids of processes and fibers; the processor's own memmove; spaces between columns.
+  # What differs each time: addresses, ids of processes and fibers; the processor's own memmove, also called memcpy; spaces between columns.
   def comparable(line)
     line.sub("./core", "core").gsub(/0x[0-9a-f]{6,}/, "ADDRESS").gsub(/\b(pid|LWP) \d+/, '\1 N').gsub(/\bT1\.F[1-9]\d*/, "T1.FN")
-        .gsub(/memmove_\w+/, "memmove").gsub(/\+0x\h+/, "+N").gsub(/(libc\.so\.6) \S+.*/, '\1').squeeze(" ").strip
+        .gsub(/mem(move|cpy)_\w+/, "memcpy").gsub(/\+0x\h+/, "+N").gsub(/(libc\.so\.6) \S+.*/, '\1').squeeze(" ").strip
   end
 
   # The lines of an example that a program has not printed, in this order. "..." stands for any number of lines, or for

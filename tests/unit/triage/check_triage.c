@@ -67,7 +67,10 @@ static const struct {
 	{{.module = "pg_ext.so"}, "pg_ext"},
 	{{.function = "jitted"}, "(no file)!jitted"},
 	{{.module = "libc.so.6", .function = "__memmove_avx512_unaligned_erms"},
-	 "libc!__memmove"},
+	 "libc!__memcpy"},
+	{{.module = "libc.so.6", .function = "__memcpy_avx_unaligned_erms"}, "libc!__memcpy"},
+	{{.module = "libc.so.6", .function = "__memmove_chk_erms"}, "libc!__memcpy_chk"},
+	{{.module = "libc.so.6", .function = "__memmove"}, "libc!__memcpy"},
 	{{.module = "libc.so.6", .function = "__memcpy_generic"}, "libc!__memcpy"},
 	{{.module = "blur.so", .function = "blur_avx2"}, "blur!blur_avx2"},
 };
