@@ -91,21 +91,31 @@ chmod 755 linked foreign
 mkdir victim
 ln -s "$work/victim" linked/packs
 echo file >foreign/lines
-while read -r bad wanted why; do
+mkdir another
+[ "$(id -u)" != 0 ] || chown 65534 another
+while read -r bad why; do
+	# Only root can make a folder of another user.
+	[ "$bad $(stat -c %u another)" != "another $(id -u)" ] || continue
 	collect -d "bad.${bad%/*}" --spool "$bad" <"$core"
-	[ $status = "$wanted" ] && grep -q "$why" "bad.${bad%/*}/rcore.log" || fail "the spool $bad: status $status, $(cat err)"
+	[ $status = 2 ] && grep -q "$why" "bad.${bad%/*}/rcore.log" || fail "the spool $bad: status $status, $(cat err)"
 	[ "$(listed "bad.${bad%/*}" | sed 's/full-core\.[a-z]*/full-core/')" = "./X.core ./X.full-core ./X.html ./X.json ./X.txt ./rcore.log" ] ||
 		fail "the spool $bad: $(ls "bad.${bad%/*}")"
 	# They are one crash.
 	[ "$("$RCORE" triage --json "bad.${bad%/*}" | wc -l)" = 1 ] || fail "the spool $bad: two crashes"
 done <<-END
-	open 64 others may replace
-	sticky 64 everybody may write
-	group 64 others may replace
-	linked 2 cannot open the folder packs
-	foreign 2 cannot open the folder lines
-	gone/spool 2 cannot create the folder
+	open everybody may write to it; name a folder of your own$
+	sticky everybody may write to it; name a folder of your own$
+	another belongs to another user; name a folder of your own$
+	group others may replace .*, or set its sticky bit$
+	linked cannot open the folder packs
+	foreign cannot open the folder lines
+	gone/spool cannot create the folder
 END
+# The messages and the help are right.
+"$RCORE" collect --help | tr -s '\n ' ' ' | grep -q ' 2 [^;]*the spool cannot be used;' || fail "the help does not name the status"
+chmod +t group
+collect -d reports --spool group <"$core"
+[ $status = 0 ] || fail "a group's spool with a sticky bit: status $status, $(cat err)"
 [ -z "$(ls victim)" ] || fail "it follows a link: $(ls victim)"
 
 # --redact all removes the machine's name, too.

@@ -175,7 +175,8 @@ const struct rcore_command rcore_cli_collect = {
 				      "rcore collect -d reports < core.1234", NULL},
 	.exit_status =
 		"Exit status: 0 everything was decoded; 1 not everything was decoded "
-		"(the rest is written); 2 no report was written, or there is no spool; 3 not a "
-		"Ruby process; 64 wrong usage; 124 a limit of time or memory was exceeded.",
+		"(the rest is written); 2 no report was written, or the spool cannot be "
+		"used; 3 not a Ruby process; 64 wrong usage; 124 a limit of time or memory was "
+		"exceeded.",
 	.run_in_shell = run_in_shell,
 };

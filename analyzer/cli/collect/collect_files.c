@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sysexits.h>
 
 #include "base/text.h"
 #include "cli/collect/collect.h"
@@ -114,7 +113,7 @@ void rcore_collect_open_spool(struct rcore_collect *collect)
 	struct rcore_error *err = rcore_spool_open(collect->asked->spool, &collect->spool);
 	if (err) {
 		rcore_collect_note(collect, err->message);
-		collect->spool_status = err->code == RCORE_ERROR_USAGE ? EX_USAGE : 2;
+		collect->spool_status = 2;
 		rcore_error_free(err);
 		return;
 	}

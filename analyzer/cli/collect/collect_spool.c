@@ -14,31 +14,44 @@ static const char *const names[RCORE_SPOOL_FOLDERS] = {
 	[RCORE_SPOOL_PACKS] = "packs",
 };
 
-/* Opens a folder below another; *ret_new: it did not exist. */
-static struct rcore_error *open_folder(int above, const char *path, int flags, bool *ret_new,
-				       int *ret)
+/*
+ * Who may write to a folder. `is_spool`: everybody could make our folders in
+ * it, or links in their place, before we do, so the sticky bit is not enough.
+ */
+static struct rcore_error *check_writers(const char *path, const struct stat *status,
+					 bool is_spool)
 {
-	struct stat status;
+	const char *what =
+		status->st_uid != geteuid() && status->st_uid != 0
+			? "it belongs to another user; name a folder of your own"
+		: is_spool && status->st_mode & S_IWOTH
+			? "everybody may write to it; name a folder of your own"
+		: status->st_mode & (S_IWGRP | S_IWOTH) && !(status->st_mode & S_ISVTX)
+			? "others may replace files in it; name a folder of your own, "
+			  "or set its sticky bit"
+			: NULL;
+	return what ? rcore_error_create(RCORE_ERROR_USAGE, "%s: %s", path, what) : NULL;
+}
+
+/* Opens a folder below another, and returns in *ret_status what it is. */
+static struct rcore_error *open_folder(int above, const char *path, int flags,
+				       struct stat *ret_status, bool *ret_new, int *ret)
+{
 	*ret_new = !mkdirat(above, path, 0700);
 	if (!*ret_new && errno != EEXIST)
 		return rcore_error_os(errno, "cannot create the folder %s", path);
 	*ret = openat(above, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
-	if (*ret < 0 || fstat(*ret, &status))
+	if (*ret < 0 || fstat(*ret, ret_status))
 		return rcore_error_os(errno, "cannot open the folder %s", path);
-	if ((status.st_uid != geteuid() && status.st_uid != 0) ||
-	    (status.st_mode & (S_IWGRP | S_IWOTH) && !(status.st_mode & S_ISVTX)))
-		return rcore_error_create(
-			RCORE_ERROR_USAGE,
-			"%s: others may replace files in it; name a folder of your own, or set "
-			"its sticky bit",
-			path);
 	return NULL;
 }
 
 struct rcore_error *rcore_collect_folder_open(const char *path, int *ret)
 {
+	struct stat status;
 	bool is_new;
-	return open_folder(AT_FDCWD, path, 0, &is_new, ret);
+	struct rcore_error *err = open_folder(AT_FDCWD, path, 0, &status, &is_new, ret);
+	return err ? err : check_writers(path, &status, false);
 }
 
 struct rcore_error *rcore_collect_sync(int fd)
@@ -55,31 +68,14 @@ static void share(const struct rcore_spool_folder *spool, int fd, mode_t mode)
 		(void)!fchmod(fd, mode);
 }
 
-/*
- * Everybody could make our folders, or links in their place, before we do: the
- * sticky bit is not enough here.
- */
-static struct rcore_error *check_top(const char *path, int folder,
-				     struct rcore_spool_folder *ret)
-{
-	struct stat status;
-	if (fstat(folder, &status))
-		return rcore_error_os(errno, "cannot open the folder %s", path);
-	if (status.st_mode & S_IWOTH)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "%s: everybody may write to it; name a folder of "
-					  "your own",
-					  path);
-	ret->is_shared = status.st_mode & S_IRGRP;
-	ret->group = status.st_gid;
-	return NULL;
-}
-
 static struct rcore_error *open_inner(struct rcore_spool_folder *spool, int top, size_t index)
 {
+	struct stat status;
 	bool is_new = false;
-	struct rcore_error *err =
-		open_folder(top, names[index], O_NOFOLLOW, &is_new, &spool->folders[index]);
+	struct rcore_error *err = open_folder(top, names[index], O_NOFOLLOW, &status, &is_new,
+					      &spool->folders[index]);
+	if (!err)
+		err = check_writers(names[index], &status, false);
 	if (!err && is_new) {
 		share(spool, spool->folders[index], 0750);
 		err = rcore_collect_sync(top);
@@ -89,11 +85,17 @@ static struct rcore_error *open_inner(struct rcore_spool_folder *spool, int top,
 
 struct rcore_error *rcore_spool_open(const char *path, struct rcore_spool_folder *ret)
 {
+	struct stat status;
+	bool is_new;
 	int top = -1;
 	*ret = (struct rcore_spool_folder){.path = path, .folders = {-1, -1}};
-	struct rcore_error *err = rcore_collect_folder_open(path, &top);
+	struct rcore_error *err = open_folder(AT_FDCWD, path, 0, &status, &is_new, &top);
 	if (!err)
-		err = check_top(path, top, ret);
+		err = check_writers(path, &status, true);
+	if (!err) {
+		ret->is_shared = status.st_mode & S_IRGRP;
+		ret->group = status.st_gid;
+	}
 	for (size_t i = 0; i < RCORE_SPOOL_FOLDERS && !err; i++)
 		err = open_inner(ret, top, i);
 	if (top >= 0)
