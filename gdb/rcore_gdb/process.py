@@ -85,8 +85,8 @@ class Adapter:
         STACKS.select(self._inferior, place)
 
     # Expressions may call functions and assign, but not here. GDB 13 refuses to
-    # set may-write-registers while a process is attached; plugin/rcore_expression.py
-    # lets no assignment pass.
+    # set may-write-registers while a process is attached;
+    # plugin/rcore_expression.py lets no assignment pass.
     def evaluate(self, text):
         names = ("may-call-functions", "may-write-memory")
         before = [name for name in names if gdb.parameter(name)]

@@ -17,8 +17,8 @@ def guarded(function):
         try:
             function(self, debugger, argument, context, result)
         except KeyboardInterrupt:
-            # The next Ctrl-C may come while this one is handled. Python looks for
-            # it in calls, so none stands outside of the inner `try`.
+            # The next Ctrl-C may come while this one is handled. Python looks
+            # for it in calls, so none stands outside of the inner `try`.
             while True:
                 try:
                     result.SetError("rcore: interrupted")
