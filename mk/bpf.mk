@@ -10,7 +10,7 @@ BPF_OBJ    = $(BUILD)/analyzer/sampler/bpf/$(if $(BPF),loader,missing).o
 BPF_GEN    = $(BUILD)/gen/sampler/bpf/sample
 # -idirafter: Debian has <asm/types.h>, which <linux/bpf.h> includes, in the machine's own folder.
 BPF_FLAGS  = --target=bpf -mcpu=v2 -O2 -g -Wall -Wextra -Wno-unused-parameter -ffile-prefix-map=$(CURDIR)=. \
-	-Ianalyzer -idirafter /usr/include/$(MACHINE)-linux-gnu -MMD -MP -MF $(BPF_GEN).d
+	-Ianalyzer -idirafter /usr/include/$(MACHINE)-linux-gnu -MMD -MP -MF $(BPF_GEN).d -MT $(BPF_GEN).bpf.o
 
 # Rewritten when BPF is switched on or off, so that rcore is linked again.
 BPF_USED   = $(BUILD)/bpf-used

@@ -61,6 +61,37 @@ static __always_inline bool find_ec(const struct rcore_bpf_process *process,
 }
 
 /*
+ * Copies the values of the stack to the end of the record, which has `at`
+ * bytes. They end at `sp`. What is copied beyond may be on a page that was
+ * never used: then only the page of the last value is. Returns the number of
+ * bytes, 0 if the values could not be read.
+ */
+static __always_inline __u64 read_values(struct scratch *scratch, __u64 at, __u64 sp)
+{
+	struct rcore_bpf_record *record = &scratch->record;
+	__u64 end = record->cfp, bytes;
+	if (sp >= record->bottom && sp + RCORE_BPF_VALUE_SLACK < end)
+		end = sp + RCORE_BPF_VALUE_SLACK;
+	for (__u32 i = 0; i < 2; i++) {
+		bytes = (end - record->bottom) & ~7ull;
+		if (bytes > RCORE_BPF_VALUES_MAX)
+			bytes = RCORE_BPF_VALUES_MAX;
+		RCORE_RUBY_OPAQUE(bytes);
+		RCORE_RUBY_OPAQUE(at);
+		if (at > sizeof(*record) + RCORE_BPF_FRAMES_MAX || bytes > RCORE_BPF_VALUES_MAX)
+			return 0;
+		if (!bpf_probe_read_user((char *)record + at, bytes,
+					 (const void *)record->bottom))
+			return bytes;
+		sp = (sp + PAGE - 1) & ~(__u64)(PAGE - 1);
+		if (sp <= record->bottom || sp >= end)
+			return 0;
+		end = sp;
+	}
+	return 0;
+}
+
+/*
  * Copies the stack after the strings. Returns the size of the whole record in
  * bytes; 0 only if a bound is exceeded.
  */
@@ -69,7 +100,7 @@ static __always_inline __u64 read_stack(const struct rcore_bpf_process *process,
 {
 	const struct rcore_ruby_params *params = &process->params;
 	struct rcore_bpf_record *record = &scratch->record;
-	__u64 at = rcore_bpf_before_frames(record), bytes, sp, end;
+	__u64 at = rcore_bpf_before_frames(record), bytes, sp;
 	__u32 step = (__u32)params->frame_size;
 	RCORE_RUBY_OPAQUE(at);
 	if (at > sizeof(*record))
@@ -95,20 +126,13 @@ static __always_inline __u64 read_stack(const struct rcore_bpf_process *process,
 	}
 	record->frame_bytes = bytes;
 	sp = *(__u64 *)((char *)record + at + (process->frame_sp & 0x38));
-	end = sp >= record->bottom && sp <= record->cfp ? sp + RCORE_BPF_VALUE_SLACK
-							: record->cfp;
-	if (end > record->cfp)
-		end = record->cfp;
 	at += bytes;
 	RCORE_RUBY_OPAQUE(at);
 	if (at > sizeof(*record) + RCORE_BPF_FRAMES_MAX)
 		return 0;
-	bytes = (end - record->bottom) & ~7ull;
-	if (bytes > RCORE_BPF_VALUES_MAX)
-		bytes = RCORE_BPF_VALUES_MAX;
+	bytes = read_values(scratch, at, sp);
 	RCORE_RUBY_OPAQUE(bytes);
-	if (bytes > RCORE_BPF_VALUES_MAX ||
-	    bpf_probe_read_user((char *)record + at, bytes, (const void *)record->bottom)) {
+	if (!bytes || bytes > RCORE_BPF_VALUES_MAX) {
 		__sync_fetch_and_add(&unread, 1);
 		record->frame_bytes = 0;
 		return at;
