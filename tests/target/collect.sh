@@ -102,6 +102,24 @@ collect limits --max-use 2 --keep-core <"$core"
 [ -e limits/foreign ] && [ -h limits/20200104T000000Z-1-0.txt ] || fail "a foreign file is gone"
 
 [ "$(id -u)" = 0 ] || { echo "not root: that it gives up privileges is not tested"; exit 0; }
+# On a disk that has no room for the pack, the reports and a line of the log remain.
+if unshare -m true 2>/dev/null; then
+	mkdir disk left
+	size=$(cat kept/*.full-core.zst whole/*.txt whole/*.json whole/*.html | wc -c)
+	status=0
+	unshare -m sh -c 'mount -t tmpfs -o "size=$1,mode=755" none disk
+		timeout 100 "$2" collect --keep-free 1 -d disk <"$3" 2>err || status=$?
+		cp -p disk/* left
+		exit ${status:-0}' sh $((size * 102 / 100 + 40000)) "$RCORE" "$core" || status=$?
+	[ $status = 2 ] || fail "a full disk: status $status, $(cat err)"
+	[ "$(ls left | sed 's/^[0-9].*-[0-9]*\././' | xargs)" = ".full-core.zst .html .json .txt rcore.log" ] ||
+		fail "a full disk: $(ls -l left)"
+	grep -q 'the pack: .*No space left' left/rcore.log || fail "a full disk: the log says $(cat left/rcore.log)"
+	grep -q 'Fiber.yield' left/*.txt || fail "a full disk: $(cat left/*.txt)"
+	ruby -rjson -e 'JSON.parse(ARGF.read)' left/*.json || fail "a full disk: no JSON"
+	zstd -qdc left/*.full-core.zst | cmp - "$core" || fail "a full disk: the core is lost"
+fi
+
 # The process that reads the core is nobody, and opens nothing for writing from
 # then on.
 strace -qf -e trace=setresuid,setgroups,openat,prctl,chroot -o trace "$RCORE" collect --keep-free 1 -d traced --process $pid <"$core"

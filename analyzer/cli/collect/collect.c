@@ -159,9 +159,11 @@ const struct rcore_command rcore_cli_collect = {
 	.doc = "Store the core from standard input, compressed (.full-core.zst). Then a child "
 	       "process without privileges reads it and writes its report (.txt, .json, .html) "
 	       "and a pack (.core). If all are complete, delete the stored core. Use it as the "
-	       "kernel's core dump handler. If the process is not Ruby, or if rcore gives up, "
-	       "keep the stored core and add a line to DIR/rcore.log. With --spool, the limits "
-	       "of size and age also apply to each folder of the spool. If the spool cannot "
+	       "kernel's core dump handler. If the process is not Ruby, if rcore gives up, or "
+	       "if "
+	       "the disk is full, keep the stored core and add a line to DIR/rcore.log. With "
+	       "--spool, the limits of size and age also apply to each folder of the spool. If "
+	       "the spool cannot "
 	       "be used, all files are in DIR, and the stored core stays.",
 	.options = options,
 	.size = sizeof(struct rcore_collect_arguments),
@@ -175,8 +177,8 @@ const struct rcore_command rcore_cli_collect = {
 				      "rcore collect -d reports < core.1234", NULL},
 	.exit_status =
 		"Exit status: 0 everything was decoded; 1 not everything was decoded "
-		"(the rest is written); 2 no report was written, or the spool cannot be "
-		"used; 3 not a Ruby process; 64 wrong usage; 124 a limit of time or memory was "
-		"exceeded.",
+		"(the rest is written); 2 the pack or a report could not be written, or "
+		"the spool cannot be used; 3 not a Ruby process; 64 wrong usage; 124 a limit "
+		"of time or memory was exceeded.",
 	.run_in_shell = run_in_shell,
 };

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/count.h"
@@ -62,6 +63,24 @@ static struct rcore_error *keep_all(struct rcore_collect *collect)
 	return err;
 }
 
+/*
+ * If the child reported an error, keeps the reports that are complete: it has
+ * emptied the others. Removes the rest, whose room the log may need.
+ */
+static struct rcore_error *keep_some(struct rcore_collect *collect, int status)
+{
+	struct rcore_error *err = NULL;
+	struct stat found;
+	for (size_t i = 0; i < RCORE_COLLECT_LINE; i++) {
+		bool is_complete = status == 2 && i < RCORE_COLLECT_PACK &&
+				   !fstat(collect->outputs[i].fd, &found) && found.st_size;
+		if (is_complete && !err)
+			err = keep(collect, i);
+		rcore_output_close(&collect->outputs[i]);
+	}
+	return err;
+}
+
 /* Returns what the child could not report itself, or NULL. */
 static char *why(const struct rcore_collect *collect, const char *text, int status)
 {
@@ -87,9 +106,8 @@ static void done(size_t index, char *text, int status, void *context)
 	char *message = why(collect, text, status);
 	struct rcore_error *err = NULL;
 	collect->status = status == -SIGXCPU ? RCORE_COLLECT_LIMIT : status < 0 ? 2 : status;
-	if (status == 0 || status == 1)
-		err = keep_all(collect);
-	else if (collect->spool.path)
+	err = status == 0 || status == 1 ? keep_all(collect) : keep_some(collect, status);
+	if (!err && status != 0 && status != 1 && collect->spool.path)
 		err = spool_failure(collect, message);
 	if (err) {
 		free(message);

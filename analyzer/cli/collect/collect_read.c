@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "cli/collect/collect.h"
@@ -17,9 +19,10 @@ static struct rcore_error *write_report(const struct rcore_snapshot *snapshot,
 	char name[16];
 	snprintf(name, sizeof(name), "r%s", ending);
 	struct rcore_error *err = rcore_format_of_output(name, &format, &same);
-	FILE *out = err ? NULL : fdopen(fd, "w");
 	if (err)
 		return err;
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	FILE *out = copy < 0 ? NULL : fdopen(copy, "w");
 	if (!out)
 		return rcore_error_os(errno, "cannot write the report");
 	err = format->write(snapshot, NULL, out);
@@ -58,24 +61,50 @@ static struct rcore_error *write_line(const struct rcore_collect *collect,
 	return err;
 }
 
-static struct rcore_error *read_core(const struct rcore_collect *collect, bool *ret_partial)
+/* Empties an output that is not complete. Keeps the first error. */
+static void check_output(int output, struct rcore_error *err, struct rcore_error **ret)
+{
+	if (err)
+		(void)!ftruncate(RCORE_CHILD_FILES + output, 0);
+	if (*ret)
+		rcore_error_free(err);
+	else
+		*ret = err;
+}
+
+/*
+ * On a full disk, the text may fit although the rest does not: an error does
+ * not prevent the other outputs.
+ */
+static struct rcore_error *write_all(const struct rcore_collect *collect,
+				     struct rcore_session *session,
+				     struct rcore_snapshot *snapshot)
 {
 	const struct rcore_output pack =
 		rcore_output_of_file(RCORE_CHILD_FILES + RCORE_COLLECT_PACK, "the pack");
+	struct rcore_error *err = NULL;
+	uint64_t size;
+	for (int i = RCORE_COLLECT_TEXT; i < RCORE_COLLECT_PACK; i++)
+		check_output(
+			i,
+			write_report(snapshot, rcore_collect_endings[i], RCORE_CHILD_FILES + i),
+			&err);
+	check_output(RCORE_COLLECT_PACK, rcore_session_pack(session, snapshot, &pack, &size),
+		     &err);
+	return !err && collect->spool.path ? write_line(collect, snapshot) : err;
+}
+
+static struct rcore_error *read_core(const struct rcore_collect *collect, bool *ret_partial)
+{
 	struct rcore_session *session = NULL;
 	struct rcore_snapshot *snapshot = NULL;
-	uint64_t size;
 	struct rcore_error *err = rcore_open_core("-", &collect->target->options, &session);
 	if (!err)
 		err = rcore_load(session, &snapshot);
 	if (!err)
 		rcore_collect_describe(collect, snapshot);
-	for (int i = RCORE_COLLECT_TEXT; i < RCORE_COLLECT_PACK && !err; i++)
-		err = write_report(snapshot, rcore_collect_endings[i], RCORE_CHILD_FILES + i);
 	if (!err)
-		err = rcore_session_pack(session, snapshot, &pack, &size);
-	if (!err && collect->spool.path)
-		err = write_line(collect, snapshot);
+		err = write_all(collect, session, snapshot);
 	if (!err)
 		*ret_partial = snapshot->incomplete;
 	rcore_snapshot_free(snapshot);
