@@ -171,6 +171,9 @@ struct rcore_sampler_statistics {
 	/* With native frames: ticks that stopped the process, and how long. */
 	uint64_t stopped, stopped_ns, longest_stop_ns;
 	uint64_t not_stopped; /* ticks that could not stop it */
+	/* The process that traced it when it could not be stopped; 0: none. */
+	int tracer;
+	char tracer_name[32]; /* raw; "": unknown */
 	/* Places where native and Ruby frames could not be matched. */
 	uint64_t gaps;
 	/*

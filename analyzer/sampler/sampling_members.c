@@ -54,6 +54,10 @@ void rcore_statistics_add(struct rcore_sampler_statistics *total,
 	if (one->longest_stop_ns > total->longest_stop_ns)
 		total->longest_stop_ns = one->longest_stop_ns;
 	total->not_stopped += one->not_stopped;
+	if (!total->tracer && one->tracer) {
+		total->tracer = one->tracer;
+		memcpy(total->tracer_name, one->tracer_name, sizeof(total->tracer_name));
+	}
 	total->gaps += one->gaps;
 	total->unwound += one->unwound;
 	total->not_unwound += one->not_unwound;

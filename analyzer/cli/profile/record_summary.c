@@ -93,6 +93,21 @@ static void summarize_copied(const struct rcore_record_summary *shown)
 	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
 }
 
+static void summarize_failures(const struct rcore_sampler_statistics *total)
+{
+	char name[4 * sizeof(total->tracer_name)];
+	if (!total->not_stopped)
+		return;
+	fprintf(stderr, "; %llu times it could not be stopped",
+		(unsigned long long)total->not_stopped);
+	if (total->tracer)
+		fprintf(stderr, " because process %d%s%s%s traces it", total->tracer,
+			total->tracer_name[0] ? " (" : "",
+			rcore_escape(name, sizeof(name), total->tracer_name),
+			total->tracer_name[0] ? ")" : "");
+	fputs(", and native frames are missing", stderr);
+}
+
 static void summarize(const struct rcore_record_summary *shown)
 {
 	const struct rcore_sampling_summary *summary = shown->summary;
@@ -113,11 +128,7 @@ static void summarize(const struct rcore_record_summary *shown)
 			(unsigned long long)total->stopped,
 			(double)total->stopped_ns / 1e6 / (double)total->stopped,
 			(double)total->longest_stop_ns / 1e6);
-	if (total->not_stopped)
-		fprintf(stderr,
-			"; %llu times it could not be stopped, and native frames are "
-			"missing",
-			(unsigned long long)total->not_stopped);
+	summarize_failures(total);
 	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
 }
 

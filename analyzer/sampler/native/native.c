@@ -1,12 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/native/native.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/hot.h"
 #include "sampler/native/native_private.h"
 #include "session/live/running.h"
 #include "session/weave.h"
+#include "target/live/live_files.h"
+#include "target/live/live_tracer.h"
+
+/* Counts a tick that could not stop the process, and finds its tracer. */
+static void count_failure(struct rcore_sampler *sampler)
+{
+	struct rcore_sampler_statistics *statistics = &sampler->statistics;
+	struct rcore_live_status status;
+	statistics->not_stopped++;
+	if (statistics->tracer)
+		return;
+	statistics->tracer = rcore_live_tracer(rcore_live_folder(sampler->live));
+	if (statistics->tracer && rcore_live_status_of(statistics->tracer, &status))
+		snprintf(statistics->tracer_name, sizeof(statistics->tracer_name), "%.31s",
+			 status.name);
+}
 
 RCORE_HOT struct rcore_error *rcore_native_hold(struct rcore_sampler *sampler, uint64_t now)
 {
@@ -17,7 +34,7 @@ RCORE_HOT struct rcore_error *rcore_native_hold(struct rcore_sampler *sampler, u
 	native->snapshot = NULL;
 	struct rcore_error *err = rcore_native_follow(sampler, now);
 	if (err || !native->session) {
-		sampler->statistics.not_stopped++;
+		count_failure(sampler);
 		return err;
 	}
 	native->session->target.process = rcore_live_process(native->session->target.live);
@@ -25,7 +42,7 @@ RCORE_HOT struct rcore_error *rcore_native_hold(struct rcore_sampler *sampler, u
 	err = rcore_live_begin(native->session->target.live, true);
 	native->is_held = !err;
 	if (err)
-		sampler->statistics.not_stopped++;
+		count_failure(sampler);
 	/*
 	 * A debugger holds it, or it has ended: the following reads will report
 	 * that.
