@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -20,7 +21,7 @@
 
 enum {
 	CALL_SECONDS = 10,      /* of processor time, for one call */
-	PROCESSOR_SECONDS = 60, /* for all */
+	PROCESSOR_SECONDS = 60, /* for all, whichever helper serves them */
 	/* For one call, on a machine that is busy or has a slow disk. */
 	WAIT_SECONDS = 60,
 	MAX_STARTS = 4,
@@ -38,6 +39,7 @@ struct rcore_helper {
 	pid_t pid; /* 0: not started */
 	int socket;
 	int starts;
+	double used; /* processor time of those that ended, in seconds */
 	char problem[128];
 };
 
@@ -144,8 +146,10 @@ static void close_all(unsigned first, unsigned last)
 static void be_helper(struct rcore_helper *helper, int socket)
 {
 	/* The client of debuginfod downloads files. */
-	const struct rcore_confinement confinement = {
-		.memory = MEMORY, .seconds = PROCESSOR_SECONDS, .no_filter = asks_servers()};
+	const struct rcore_confinement confinement = {.memory = MEMORY,
+						      .seconds = PROCESSOR_SECONDS -
+								 (unsigned)helper->used,
+						      .no_filter = asks_servers()};
 	enum { OWN = 3 };
 	reset_signals();
 	if (dup2(socket, OWN) < 0)
@@ -163,7 +167,7 @@ static void be_helper(struct rcore_helper *helper, int socket)
 static bool start(struct rcore_helper *helper)
 {
 	int sockets[2];
-	if (helper->starts == MAX_STARTS ||
+	if (helper->starts == MAX_STARTS || helper->used >= PROCESSOR_SECONDS ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
 		return false;
 	helper->starts++;
@@ -180,19 +184,26 @@ static bool start(struct rcore_helper *helper)
 	return true;
 }
 
+static double seconds_of(const struct timeval *time)
+{
+	return (double)time->tv_sec + (double)time->tv_usec / 1e6;
+}
+
 /*
- * Returns the status of waitpid(), or 0 if somebody else has it. What killed
- * the helper comes before our own signal.
+ * Returns the status of wait4(), or 0 if somebody else has it. What killed the
+ * helper comes before our own signal.
  */
 static int stop(struct rcore_helper *helper)
 {
+	struct rusage usage = {0};
 	int status = 0;
 	close(helper->socket);
-	pid_t ended = waitpid(helper->pid, &status, WNOHANG);
+	pid_t ended = wait4(helper->pid, &status, WNOHANG, &usage);
 	/* If it may not be killed, it ends by itself without its socket. */
 	if (!ended && !kill(helper->pid, SIGKILL))
-		while (waitpid(helper->pid, &status, 0) < 0 && errno == EINTR)
+		while (wait4(helper->pid, &status, 0, &usage) < 0 && errno == EINTR)
 			;
+	helper->used += seconds_of(&usage.ru_utime) + seconds_of(&usage.ru_stime);
 	helper->pid = 0;
 	helper->socket = -1;
 	return status;

@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/count.h"
@@ -124,6 +126,40 @@ START_TEST(answers)
 }
 END_TEST
 
+/* Uses at least a second of processor time, and dies. */
+static size_t burn(void *context, const void *request, size_t size, void *ret, size_t room)
+{
+	while (clock() < CLOCKS_PER_SEC + CLOCKS_PER_SEC / 10)
+		;
+	raise(SIGSEGV);
+	abort();
+}
+
+static size_t processor_limit(void *context, const void *request, size_t size, void *ret,
+			      size_t room)
+{
+	struct rlimit limit;
+	getrlimit(RLIMIT_CPU, &limit);
+	memcpy(ret, &limit.rlim_cur, sizeof(limit.rlim_cur));
+	return sizeof(limit.rlim_cur);
+}
+
+/* The limit is for all of them, so files of slow symbols cannot add up. */
+START_TEST(shares_the_limit)
+{
+	rlim_t before, after;
+	size_t size = 0;
+	struct rcore_helper *helper = rcore_helper_new(NULL);
+	ck_assert(rcore_helper_call(helper, processor_limit, "", 1, reply, &size));
+	memcpy(&before, reply, sizeof(before));
+	ck_assert(!rcore_helper_call(helper, burn, "", 1, reply, &size));
+	ck_assert(rcore_helper_call(helper, processor_limit, "", 1, reply, &size));
+	memcpy(&after, reply, sizeof(after));
+	ck_assert_uint_lt(after, before);
+	rcore_helper_free(helper);
+}
+END_TEST
+
 static rcore_helper_function *const deaths[] = {crash, deep};
 
 START_TEST(dies)
@@ -219,6 +255,7 @@ int main(void)
 	tcase_add_test(helper, answers);
 	tcase_add_test(helper, has_time);
 	tcase_add_loop_test(helper, dies, 0, RCORE_COUNT(deaths));
+	tcase_add_test(helper, shares_the_limit);
 	tcase_add_test(helper, has_little_memory);
 	tcase_add_test(helper, is_confined);
 	suite_add_tcase(suite, helper);
