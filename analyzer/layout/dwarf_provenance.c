@@ -8,13 +8,21 @@
 #include "base/text.h"
 #include "layout/dwarf_file.h"
 
-enum { MAX_WORD = 256 };
+enum { MAX_WORD = 256, MAX_TEXT = 2048 };
 
-/* They become comments of a table, and lines of a terminal. */
+/*
+ * They become comments of a table, and lines of a terminal. The options of a
+ * compiler are shorter than MAX_TEXT.
+ */
 static void print_words(FILE *out, const char *text)
 {
 	char word[MAX_WORD];
+	const char *end = text + strnlen(text, MAX_TEXT);
 	while (*(text += strspn(text, " "))) {
+		if (text >= end) {
+			fputs(" ...", out);
+			return;
+		}
 		size_t length = strcspn(text, " ");
 		if (length < sizeof(word) && !memchr(text, '/', length)) {
 			memcpy(word, text, length);

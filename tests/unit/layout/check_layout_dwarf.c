@@ -219,6 +219,33 @@ START_TEST(provenance)
 }
 END_TEST
 
+/* The name of a compiler may be anything. */
+START_TEST(hostile_provenance)
+{
+	char path[256], file[] = __FILE__;
+	snprintf(path, sizeof(path), "%s/hostile.so", folder);
+	run("sources=$(realpath %s)/dwarf && cd %s && awk 'BEGIN {"
+	    "	printf \"GNU C17 \\033[31m\\r\\n::error::x %%s\", \"\\302\\233\";"
+	    "	for (i = 0; i < 1000000; i++) printf \" \\033\\n%%d\", i;"
+	    "	printf \"%%c\", 0 }' >producer && "
+	    "${CC:-cc} -g -fPIC -S -o hostile.s $sources/types.c && "
+	    "sed -i 's/\\.[a-z]*[[:space:]]*\"\\(GNU C\\|.*clang version\\).*\"/.incbin "
+	    "\"producer\"/' hostile.s && "
+	    "${CC:-cc} -shared -Wl,--build-id=0x0123456789abcdef -o hostile.so hostile.s",
+	    dirname(file), folder);
+	char *text = rcore_layout_provenance(path);
+	ck_assert_ptr_nonnull(text);
+	ck_assert_ptr_nonnull(strstr(text, "build-id: 0123456789abcdef\n"));
+	ck_assert_ptr_nonnull(
+		strstr(text, "compiler: GNU C17 \\e[31m\\r\\n::error::x \\u{9B} "));
+	ck_assert_ptr_nonnull(strstr(text, " ...\n"));
+	ck_assert_uint_lt(strlen(text), 20000);
+	for (const char *at = text; *at; at++)
+		ck_assert(*at == '\n' || (unsigned char)*at >= ' ');
+	free(text);
+}
+END_TEST
+
 /*
  * If a good file is truncated anywhere, or any 8 bytes are overwritten, there
  * is an answer, and no crash.
@@ -265,6 +292,7 @@ int main(void)
 	tcase_add_test(reader, debug_file);
 	tcase_add_test(reader, not_ruby);
 	tcase_add_test(reader, provenance);
+	tcase_add_test(reader, hostile_provenance);
 	tcase_add_test(reader, damaged);
 	suite_add_tcase(suite, reader);
 	SRunner *runner = srunner_create(suite);
