@@ -34,7 +34,8 @@ const char *flip_effect_name(int index)
 							     "other path",
 							     "other name",
 							     "cause",
-							     "other kernel threads"};
+							     "other kernel threads",
+							     "popped frame"};
 	return names[index];
 }
 
@@ -126,6 +127,12 @@ static const struct rcore_frame *frame_at(const struct rcore_fiber *fiber, uint6
 	return NULL;
 }
 
+static bool is_popped(const struct rcore_fiber *a, const struct rcore_fiber *b, size_t index)
+{
+	return !index && b->frames->kind == RCORE_FRAME_CFUNC && a->frame_count &&
+	       b->frame_count > 1 && b->frames[1].cfp == a->frames->cfp;
+}
+
 static void compare_frames(struct report *report, const struct rcore_fiber *a,
 			   const struct rcore_fiber *b)
 {
@@ -134,9 +141,9 @@ static void compare_frames(struct report *report, const struct rcore_fiber *a,
 		if (was)
 			compare_frame(report, b, was, frame);
 		else
-			note(report, FLIP_FRAME_NEW, "%s: new frame 0x%" PRIx64 " %s %s:%d",
-			     b->id, frame->cfp, shown(frame->label), shown(frame->path),
-			     frame->line);
+			note(report, is_popped(a, b, i) ? FLIP_FRAME_POPPED : FLIP_FRAME_NEW,
+			     "%s: new frame 0x%" PRIx64 " %s %s:%d", b->id, frame->cfp,
+			     shown(frame->label), shown(frame->path), frame->line);
 	}
 	for (size_t i = 0; i < a->frame_count; i++)
 		if (!frame_at(b, a->frames[i].cfp))

@@ -31,7 +31,9 @@ enum flip_effect {
 	FLIP_NAME = 1 << 22, /* of a thread */
 	FLIP_CAUSE = 1 << 23,
 	FLIP_OTHERS = 1 << 24, /* kernel threads without Ruby */
-	FLIP_EFFECT_COUNT = 25,
+	/* A C method's frame, popped but intact, is the innermost one again. */
+	FLIP_FRAME_POPPED = 1 << 25,
+	FLIP_EFFECT_COUNT = 26,
 };
 
 const char *flip_effect_name(int index);

@@ -73,8 +73,10 @@ static const struct {
 	{"basic.flags", OTHER_TEXT},       /* of a String or Array: embedded, and how long */
 	{"thread.name", TEXT | FLIP_NAME}, /* to another String */
 
-	/* Which frame is the innermost, and whose a parked fiber is. */
-	{"ec.cfp", FLIP_FRAME_LOST},
+	/* Which frame is the innermost, and whose a parked fiber is. A method that C
+	 * calls leaves no trace in its caller's frame, and its function may have no
+	 * native frame (a tail call). */
+	{"ec.cfp", FLIP_FRAME_LOST | FLIP_FRAME_POPPED},
 	{"ec.thread_ptr", FLIP_FIBER_LINKS | FLIP_FIBER_STATE},
 
 	/* NULL says that there is none. */
