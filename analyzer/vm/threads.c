@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,13 +23,25 @@ static uint64_t field_or_zero(struct rcore_loader *loader, uint64_t base,
 	return value;
 }
 
-/* On x86-64, a pthread_t is the thread pointer. */
+/*
+ * A pthread_t is the address of libc's struct pthread. On x86-64, this is also
+ * the thread pointer. On aarch64, the thread pointer is the end of the struct,
+ * in glibc (THREAD_SELF of sysdeps/aarch64/nptl/tls.h) and in musl.
+ */
 static int tid_of_pthread(const struct rcore_process *process, uint64_t pthread)
 {
-	for (size_t i = 0; pthread && i < process->thread_count; i++)
-		if (process->threads[i].thread_pointer == pthread)
-			return process->threads[i].tid;
-	return 0;
+	enum { STRUCT_PTHREAD = 4096 }; /* no libc's is larger */
+	const uint64_t least = process->machine == EM_AARCH64;
+	uint64_t most = least ? STRUCT_PTHREAD : 0;
+	int found = 0;
+	for (size_t i = 0; pthread && i < process->thread_count; i++) {
+		uint64_t distance = process->threads[i].thread_pointer - pthread;
+		if (distance < least || distance > most)
+			continue;
+		found = process->threads[i].tid;
+		most = distance;
+	}
+	return found;
 }
 
 static int kernel_tid(struct rcore_loader *loader, uint64_t thread)

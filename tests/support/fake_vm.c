@@ -200,6 +200,7 @@ static void put_tid(struct fake_vm *vm, uint64_t thread, int tid)
 		uint64_t nt =
 			fake_alloc(&vm->ruby.target, vm->ruby.layout.native_thread.size, 8);
 		FAKE_PUT(vm, nt, native_thread, tid, (uint64_t)tid);
+		FAKE_PUT(vm, nt, native_thread, thread_id, (uint64_t)tid << 12);
 		FAKE_PUT(vm, thread, thread, nt, nt);
 	}
 	FAKE_PUT(vm, thread, thread, tid, (uint64_t)tid);

@@ -89,8 +89,38 @@ START_TEST(test_known_pointer)
 }
 END_TEST
 
+/*
+ * On aarch64, a thread pointer is the end of the struct to which a pthread_t
+ * points. The struct of another thread may be close.
+ */
+START_TEST(test_pthread_of_aarch64)
+{
+	enum { SIZE_OF_STRUCT = 1776 }; /* of glibc 2.36 */
+	world_begin(_i);
+	world.process.machine = EM_AARCH64;
+	for (size_t i = 0; i < WORLD_TIDS; i++) {
+		world.native[i].thread_pointer += SIZE_OF_STRUCT;
+		world.native[i].tid += CHILD_TID; /* unlike what the VM may have */
+	}
+	world.process.crashed_tid = world.native[0].tid;
+	struct rcore_snapshot *snapshot = world_load();
+	ck_assert_int_eq(snapshot->threads[0].tid, MAIN_TID + CHILD_TID);
+	ck_assert_int_eq(world_thread(snapshot, world.sleeper)->tid, SLEEPER_TID + CHILD_TID);
+	ck_assert_int_eq(world_thread(snapshot, world.other)->tid, OTHER_TID + CHILD_TID);
+	world_free(snapshot);
+
+	/* No thread's struct is that large. */
+	for (size_t i = 0; i < WORLD_TIDS; i++)
+		world.native[i].thread_pointer += SIZE;
+	snapshot = world_load();
+	ck_assert_int_ne(snapshot->threads[0].tid, MAIN_TID + CHILD_TID);
+	world_free(snapshot);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {test_forked, test_strangers, test_known_pointer};
+	const TTest *const tests[] = {test_forked, test_strangers, test_known_pointer,
+				      test_pthread_of_aarch64};
 	return world_run("forked", tests, RCORE_COUNT(tests));
 }
