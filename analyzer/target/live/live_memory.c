@@ -8,7 +8,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { BATCH = 512 }; /* at most IOV_MAX */
+enum {
+	BATCH = 512, /* at most IOV_MAX */
+	USER_SPACE_BITS = 56,
+};
 
 /*
  * Returns how many bytes were read, up to the first page that cannot be read;
@@ -123,7 +126,12 @@ static enum rcore_fault read_live(struct rcore_memory *base, uint64_t address, v
 {
 	struct rcore_live_memory *memory = (struct rcore_live_memory *)base;
 	uint64_t end;
-	if (__builtin_add_overflow(address, (uint64_t)size, &end))
+	/*
+	 * While the VM is searched for, four of ten words that are followed are
+	 * no address of any processor's user space (five-level page tables of
+	 * x86-64 have 2^56 bytes of it). A system call need not find that out.
+	 */
+	if (__builtin_add_overflow(address, (uint64_t)size, &end) || address >> USER_SPACE_BITS)
 		return RCORE_FAULT_UNMAPPED;
 	for (size_t done = 0; done < size;) {
 		struct iovec local = {(char *)buffer + done, size - done};
