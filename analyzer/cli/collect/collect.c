@@ -160,11 +160,10 @@ const struct rcore_command rcore_cli_collect = {
 	       "process without privileges reads it and writes its report (.txt, .json, .html) "
 	       "and a pack (.core). If all are complete, delete the stored core. Use it as the "
 	       "kernel's core dump handler. If the process is not Ruby, if rcore gives up, or "
-	       "if "
-	       "the disk is full, keep the stored core and add a line to DIR/rcore.log. With "
-	       "--spool, the limits of size and age also apply to each folder of the spool. If "
-	       "the spool cannot "
-	       "be used, all files are in DIR, and the stored core stays.",
+	       "if the disk is full, keep the stored core and add a line to DIR/rcore.log. "
+	       "With --spool, the limits of size and age also apply to each folder of the "
+	       "spool. If the spool cannot be used, all files are in DIR, and the stored core "
+	       "stays.",
 	.options = options,
 	.size = sizeof(struct rcore_collect_arguments),
 	.defaults = &defaults,
