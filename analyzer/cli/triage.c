@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/grow.h"
@@ -239,6 +243,29 @@ static bool next_line(FILE *in, char *line, size_t size, struct rcore_error **er
 	return false;
 }
 
+/*
+ * A pipe that a shell passes as /dev/fd/N has a writer, but rcore would wait
+ * for that of a FIFO.
+ */
+static struct rcore_error *open_baseline(const char *path, FILE **ret)
+{
+	struct rcore_error *err = NULL;
+	struct stat status;
+	struct statfs system;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &status) || fstatfs(fd, &system))
+		err = rcore_error_os(errno, "cannot open it");
+	else if (S_ISFIFO(status.st_mode) && system.f_type != PIPEFS_MAGIC)
+		err = rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"it is a FIFO; name a file that rcore triage -o wrote");
+	else if (fcntl(fd, F_SETFL, 0) || !(*ret = fdopen(fd, "r")))
+		err = rcore_error_os(errno, "cannot open it");
+	if (err && fd >= 0)
+		close(fd);
+	return err;
+}
+
 static struct rcore_error *read_baseline(struct triage *triage)
 {
 	enum { LINE = 1 << 20 };
@@ -246,9 +273,9 @@ static struct rcore_error *read_baseline(struct triage *triage)
 	size_t number = 1;
 	struct rcore_error *err = line ? NULL : rcore_error_no_memory();
 	rcore_escape(escaped, sizeof(escaped), triage->asked->baseline);
-	FILE *in = fopen(triage->asked->baseline, "re");
-	if (!in && !err)
-		err = rcore_error_os(errno, "cannot open it");
+	FILE *in = NULL;
+	if (!err)
+		err = open_baseline(triage->asked->baseline, &in);
 	for (; !err && next_line(in, line, LINE, &err); number++) {
 		if (!line[strspn(line, " \t\r\n")])
 			continue;
