@@ -70,7 +70,9 @@ static const struct {
 	{"iseq_body.label", OTHER_TEXT},
 	{"iseq_body.base_label", OTHER_TEXT},
 	{"iseq_body.pathobj", OTHER_TEXT},
-	{"basic.flags", OTHER_TEXT},       /* of a String or Array: embedded, and how long */
+	/* Of a String or Array: embedded, and how long. Before 3.3, a fiber whose
+	 * object has another type is lost (see below). */
+	{"basic.flags", OTHER_TEXT | FLIP_FIBER_LOST},
 	{"thread.name", TEXT | FLIP_NAME}, /* to another String */
 
 	/* Which frame is the innermost, and whose a parked fiber is. A method that C
