@@ -13,9 +13,10 @@
  *
  * A plain file is written next to its final place, without a name if the file
  * system supports that: if the process is killed, nothing remains. It appears
- * complete under its name, or not at all. Terminals, pipes, FIFOs, other
- * character devices and open descriptors are written to at the end, never
- * replaced.
+ * complete under its name, or not at all. If it replaces a file, it has a
+ * temporary name next to it for an instant, which a kill just then leaves.
+ * Terminals, pipes, FIFOs, other character devices and open descriptors are
+ * written to at the end, never replaced.
  *
  * Another program may put something else under the name between the check and
  * the end. renameat2(RENAME_EXCHANGE) then reveals it, and it gets its name
