@@ -100,11 +100,13 @@ static bool has_newer(const struct rcore_stack *stack, uint64_t from, uint64_t e
 }
 
 /*
- * Whether the instruction that a caller runs has called another method in C
- * than `method`. Up to 2.7, the operands of an instruction that calls contain a
- * struct rb_call_data (2.6: rb_call_cache), whose `me` vm_search_method() sets
- * before the call. It is one of the first words, which have no other method
- * entry. Other entries, such as that of Kernel#send, may call any method.
+ * Whether the instruction that a caller runs calls another method than
+ * `method`, which is in C. Up to 2.7, the operands of an instruction that calls
+ * contain a struct rb_call_data (2.6: rb_call_cache), whose `me`
+ * vm_search_method() sets before the call. It is one of the first words, which
+ * have no other method entry. The frame of a method in Ruby is pushed by the
+ * instruction, too. Other entries, such as that of Kernel#send, may call any
+ * method.
  */
 static bool calls_another(struct rcore_codes *codes, uint64_t pc, uint64_t method)
 {
@@ -125,7 +127,8 @@ static bool calls_another(struct rcore_codes *codes, uint64_t pc, uint64_t metho
 			words[i] && words[i] % sizeof(operand) == 0
 				? rcore_method_entry(&codes->ruby, words[i], &entry)
 				: rcore_error_create(RCORE_ERROR_CORRUPT, "no method entry");
-		if (!err && entry->type == RCORE_METHOD_CFUNC)
+		if (!err &&
+		    (entry->type == RCORE_METHOD_CFUNC || entry->type == RCORE_METHOD_ISEQ))
 			return true;
 		rcore_error_free(err);
 	}

@@ -21,7 +21,7 @@ module Pairs
   FROM_C = /\A(?:Integer|Comparable)#/.freeze
   TOLERATED_FROM_C = 0.01
   # And this many for each million samples.
-  TOLERATED_MOMENTS = 3
+  TOLERATED_MOMENTS = 6
   # The methods take less time than a system call, so most of such samples lack inner frames on some machines.
   MOST_PARTIAL = 0.9
   # Such a moment is in one recording. With this many, a mistake that repeats is in more recordings than are tolerated.
