@@ -216,8 +216,13 @@ struct rcore_error *rcore_result_parse(const char *line, struct rcore_arena *are
 {
 	struct rcore_result result = {0};
 	struct rcore_error *err = NULL;
-	struct json_object *object = json_tokener_parse(line);
-	if (!json_object_is_type(object, json_type_object) || !is_ours(object))
+	struct json_tokener *tokener = json_tokener_new();
+	if (!tokener)
+		return rcore_error_no_memory();
+	struct json_object *object = json_tokener_parse_ex(tokener, line, -1);
+	if (!object && *line && rcore_json_lacks_memory(tokener, line, strlen(line)))
+		err = rcore_error_no_memory();
+	else if (!json_object_is_type(object, json_type_object) || !is_ours(object))
 		err = rcore_error_create(RCORE_ERROR_FORMAT,
 					 "not a result of rcore triage (\"schema\": \"%s\")",
 					 schemas[WRITTEN]);
@@ -227,6 +232,7 @@ struct rcore_error *rcore_result_parse(const char *line, struct rcore_arena *are
 		err = rcore_error_create(RCORE_ERROR_FORMAT,
 					 "a result without the name of a core");
 	json_object_put(object);
+	json_tokener_free(tokener);
 	if (!err)
 		*ret = result;
 	return err;

@@ -24,6 +24,9 @@ static bool is_debug_only(Elf *elf)
 static struct rcore_error *load(const char *path, unsigned machine, struct rcore_elf *elf)
 {
 	int errnum = rcore_map_file(path, true, &elf->map);
+	/* A file that is there must not be reported as missing. */
+	if (errnum == ENOMEM)
+		return rcore_error_no_memory();
 	if (errnum && (!elf->map.mode || S_ISREG(elf->map.mode)))
 		return rcore_error_os(errnum, "%s", path);
 	if (elf->map.size >= SELFMAG && !memcmp(elf->map.bytes, ELFMAG, SELFMAG)) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -595,6 +596,19 @@ START_TEST(words_flipped)
 	}
 }
 
+/* ASan ends a process that has no memory left. */
+#ifndef __SANITIZE_ADDRESS__
+START_TEST(no_memory_for_file)
+{
+	const struct rlimit limit = {0, 0};
+	struct rcore_elf *elf;
+	ck_assert_int_eq(setrlimit(RLIMIT_DATA, &limit), 0);
+	struct rcore_error *err = rcore_elf_open("/proc/self/exe", self_machine(), &elf);
+	ck_assert(err && err->code == RCORE_ERROR_NO_MEMORY);
+}
+END_TEST
+#endif
+
 int main(void)
 {
 	Suite *suite = suite_create("image");
@@ -613,6 +627,9 @@ int main(void)
 	tcase_add_test(modules, mapped_to_look);
 	tcase_add_test(modules, debug_file);
 	tcase_add_test(modules, replaced_file);
+#ifndef __SANITIZE_ADDRESS__
+	tcase_add_test(modules, no_memory_for_file);
+#endif
 	tcase_add_loop_test(modules, words_flipped, 0, 10);
 	suite_add_tcase(suite, modules);
 

@@ -2,6 +2,7 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/count.h"
 #include "rcore.h"
@@ -217,6 +218,24 @@ START_TEST(wrong_lines)
 }
 END_TEST
 
+/* ASan ends a process that has no memory left. */
+#ifndef __SANITIZE_ADDRESS__
+START_TEST(lack_of_memory)
+{
+	enum { ITEMS = 1 << 21 };
+	static char line[3 * ITEMS + 64] = "{\"schema\":\"rcore-triage/2\",\"x\":[\"\"";
+	const struct rlimit limit = {48 << 20, 48 << 20};
+	struct rcore_result back;
+	for (char *end = line + strlen(line), *last = end + 3 * ITEMS; end < last; end += 3)
+		memcpy(end, ",\"\"", 3);
+	strcat(line + 3 * ITEMS, "]}");
+	ck_assert_int_eq(setrlimit(RLIMIT_DATA, &limit), 0);
+	struct rcore_error *err = rcore_result_parse(line, &arena, &back);
+	ck_assert(err && err->code == RCORE_ERROR_NO_MEMORY);
+}
+END_TEST
+#endif
+
 int main(void)
 {
 	Suite *suite = suite_create("cluster");
@@ -229,6 +248,9 @@ int main(void)
 	tcase_add_test(tests, older_lines);
 	tcase_add_test(tests, odd_lines);
 	tcase_add_loop_test(tests, wrong_lines, 0, RCORE_COUNT(wrong));
+#ifndef __SANITIZE_ADDRESS__
+	tcase_add_test(tests, lack_of_memory);
+#endif
 	suite_add_tcase(suite, tests);
 	SRunner *runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
