@@ -100,7 +100,7 @@ static void look(struct rcore_tracee *tracee)
 
 static void wait_until_halted(struct rcore_tracees *tracees)
 {
-	enum { FIRST_PAUSE = 20000, LAST_PAUSE = 100000 }; /* ns */
+	enum { FIRST_PAUSE = 20000, LAST_PAUSE = 40000 }; /* ns */
 	uint64_t limit = tracees->begin + RCORE_STOP_WAIT_MS * UINT64_C(1000000);
 	struct timespec pause = {.tv_nsec = FIRST_PAUSE};
 	for (size_t i = 0; i < tracees->list.count;) {
