@@ -187,9 +187,9 @@ static uint64_t counted_in(const struct rcore_recording *recording)
 }
 
 /*
- * Calls are counted when they happen, so the time from the first to the last
- * does not show how long rcore counted: the recorder wrote that down. Two
- * recordings are compared by durations of the same kind.
+ * Calls are counted when they happen, and waits when they begin, so the time
+ * from the first to the last does not show how long rcore counted: the recorder
+ * wrote that down. Two recordings are compared by durations of the same kind.
  */
 static void set_durations(struct work *work)
 {

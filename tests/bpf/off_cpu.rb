@@ -220,9 +220,12 @@ module OffCpu
     off, all = %w[off all].map { |name| File.join(test.folder, "#{name}.rec") }
     endings = %w[txt svg html pb.gz callgrind speedscope.json firefox.json folded json]
     outputs = endings.to_h { |ending| [ending, File.join(test.folder, "idle.#{ending}")] }
-    _, err, status = rcore("record", "--off-cpu", "-p", pid.to_s, "-d", "1", "-o", off, *outputs.values.flat_map { |path| ["-o", path] })
+    _, err, status = rcore("record", "--off-cpu", "-p", pid.to_s, "-d", "2", "-o", off, *outputs.values.flat_map { |path| ["-o", path] })
     return test.fail("status #{status}: #{err}") unless status.zero?
     texts = outputs.transform_values { |path| File.binread(path) }
+    # The thread waits all the time.
+    sums = JSON.parse(texts["json"])["sums"]
+    test.fail("sums: #{sums}") unless sums["duration"].between?(0.99 * sums["wall"], 1.5 * sums["wall"])
     { "txt" => "Times are off-CPU times", "html" => "Times are off-CPU times", "svg" => "off-CPU time, ", "callgrind" => "events: OffCpu", "speedscope.json" => '"off-CPU time"', "json" => '"event":"off-cpu"' }.each do |ending, words|
       test.fail("#{ending} lacks #{words.inspect}") unless texts[ending].delete("\n ").include?(words.delete(" "))
       test.fail("#{ending} lacks Object#idle") unless texts[ending].include?("Object#idle")

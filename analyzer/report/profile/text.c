@@ -73,8 +73,8 @@ static void write_side(const struct rcore_profile_report *report, enum rcore_sid
 	if (report->measure == RCORE_MEASURE_OFF_CPU) {
 		fprintf(out,
 			"; threads left their processors %" PRIu64
-			" times, for %.3f s in all\n",
-			sum->count, seconds(sum->wall));
+			" time%s, for %.3f s in all\n",
+			sum->count, sum->count == 1 ? "" : "s", seconds(sum->wall));
 		return;
 	}
 	fprintf(out, ", %" PRIu64 " %s", sum->count, is_time ? "samples" : "calls");
