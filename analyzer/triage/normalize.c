@@ -102,8 +102,7 @@ static bool is_libc(const char *module)
 
 /*
  * In glibc, memcpy() and memmove() are two names of the same code for most
- * processors. Which of the two a variant is called by depends on the order in
- * the symbol table.
+ * processors. Which name a frame gets depends on the order in the symbol table.
  */
 static const char *libc_function(struct rcore_arena *arena, const char *function)
 {

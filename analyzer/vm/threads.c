@@ -31,8 +31,8 @@ static uint64_t field_or_zero(struct rcore_loader *loader, uint64_t base,
 static int tid_of_pthread(const struct rcore_process *process, uint64_t pthread)
 {
 	enum { STRUCT_PTHREAD = 4096 }; /* no libc's is larger */
-	const uint64_t least = process->machine == EM_AARCH64;
-	uint64_t most = least ? STRUCT_PTHREAD : 0;
+	bool is_end = process->machine == EM_AARCH64;
+	uint64_t least = is_end ? 1 : 0, most = is_end ? STRUCT_PTHREAD : 0;
 	int found = 0;
 	for (size_t i = 0; pthread && i < process->thread_count; i++) {
 		uint64_t distance = process->threads[i].thread_pointer - pthread;

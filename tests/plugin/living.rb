@@ -1,37 +1,21 @@
 # SPDX-License-Identifier: MIT
 require "socket"
 require_relative "case"
+require_relative "running"
 
 # Compares what the commands print for a running process with what rcore prints
 # for it, and checks that they do not change it.
 module Living
-  PROGRAMS = File.join(__dir__, "programs")
   ROOT = Child::ROOT
 
   # The program of programs/living, while a block runs.
-  class Program < Debuggee
-    attr_reader :folder
-
+  class Program < RunningProgram
     def initialize(ruby)
-      @workshop = Workshop.new(ruby, PROGRAMS)
-      fixture = Fixture.new("living", PROGRAMS)
-      super(ruby, fixture, nil, :abort, @made = @workshop.make(fixture))
+      super(ruby, "living")
     end
 
-    def run(*arguments)
-      @variant = arguments
-      @spawned = spawn_ruby("")
-      wait_until("pid") { File.exist?(path("counter")) }
-      yield self
-    ensure
-      Child.signal(:KILL, pid) if File.exist?(path("pid"))
-      Child.stop(@spawned)
-      @workshop.remove(@made)
-      @workshop.close
-    end
-
-    def pid
-      Integer(File.read(path("pid")))
+    def run(*arguments, &block)
+      super("counter", *arguments, &block)
     end
 
     def counter
@@ -50,10 +34,6 @@ module Living
     def goes_on?
       before = counter
       wait_until("progress") { counter > before + 1 }
-    end
-
-    def file(name)
-      path(name)
     end
 
     def files

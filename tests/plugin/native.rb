@@ -3,6 +3,7 @@ require "json"
 require_relative "../truth/rubies"
 require_relative "../truth/suite"
 require_relative "cores"
+require_relative "running"
 
 # programs/values on a Ruby: an extension with debug information, called with values that the program wrote down.
 class NativeCore < Cores::Core
@@ -93,32 +94,17 @@ class NativeCore < Cores::Core
 end
 
 # The same program, which sleeps in the C function while a block runs.
-class NativeProcess < Debuggee
+class NativeProcess < RunningProgram
   def initialize(ruby)
-    programs = File.join(__dir__, "programs")
-    @workshop, fixture = Workshop.new(ruby, programs), Fixture.new("values", programs)
-    @made = @workshop.make(fixture)
-    super(ruby, fixture, "stay", :sleep, @made)
+    super(ruby, "values")
     NativeCore.build(ruby, @inside)
   end
 
   def run
-    @spawned = spawn_ruby("")
-    wait_until("truth.json") { File.exist?(path("truth.json")) }
-    wait_until("sleep") { settled?(pid) }
-    yield self
-  ensure
-    Child.stop(@spawned, File.exist?(path("pid")) ? pid : @spawned) if @spawned
-    @workshop.remove(@made)
-    @workshop.close
-  end
-
-  def pid
-    Integer(File.read(path("pid")))
-  end
-
-  def file(name)
-    path(name)
+    super("truth.json", "stay") do
+      wait_until("sleep") { settled?(pid) }
+      yield self
+    end
   end
 
   # Some expressions, and the keys of the truth that they show.
