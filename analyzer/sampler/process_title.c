@@ -27,6 +27,11 @@ static char *read_title(struct rcore_sampler *sampler)
 	return kept;
 }
 
+const char *rcore_sampler_title(const struct rcore_sampler *sampler)
+{
+	return sampler->title;
+}
+
 uint32_t rcore_sampler_process(struct rcore_sampler *sampler)
 {
 	const struct rcore_profile_process process = {

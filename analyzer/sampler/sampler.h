@@ -297,5 +297,7 @@ rcore_sampler_statistics(const struct rcore_sampler *sampler);
 int rcore_sampler_pid(const struct rcore_sampler *sampler);
 /* Returns the version, such as "3.3.8". */
 const char *rcore_sampler_ruby(const struct rcore_sampler *sampler);
+/* Returns the title as last read, redacted; NULL: it is not known. */
+const char *rcore_sampler_title(const struct rcore_sampler *sampler);
 
 #endif

@@ -14,7 +14,7 @@ module Ends
         SamplerCase.new("exec #{ruby.name}") { Ends.becomes(self, ruby, "exec", "Object#before_exec", "Object#after_exec") },
         SamplerCase.new("fork #{ruby.name}") { Ends.becomes(self, ruby, "fork", "Object#child_work") },
       ]
-    end
+    end + [SamplerCase.new("title") { Ends.title(self) }]
   end
 
   # The program runs on, and what was recorded can be read.
@@ -34,6 +34,17 @@ module Ends
       end
       test.note = "#{opened} of #{KILLS} recordings were there"
     end
+  end
+
+  # Outputs are named after the last title of the program.
+  def self.title(test)
+    pid = Process.spawn(RbConfig.ruby, "--disable-gems", "-e", '$0 = "before"; sleep 1.5; $0 = "after"; sleep', pgroup: true)
+    json, svg = %w[json svg].map { |suffix| File.join(test.folder, "title.#{suffix}") }
+    test.rcore("record", "-p", pid.to_s, "-d", "4", "-o", json, "-o", svg)
+    test.same("the fact", "after", JSON.parse(File.read(json))["facts"]["command"])
+    test.same("the flame graph", "after", File.read(svg)[/id="title"[^>]*>([^<]*)/, 1])
+  ensure
+    Child.stop(pid, -pid) if pid
   end
 
   MADE = /\A(?:block (?:\(\d levels\) )?in )?(?:<main>|Object#(?:deep|made\d+)|[A-Z]\w+(?:::\w+)*[#.]\w+[?!=]?)\z/.freeze

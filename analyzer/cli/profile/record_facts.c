@@ -44,21 +44,38 @@ struct rcore_error *rcore_record_state_system(struct rcore_record *record,
 	return err;
 }
 
+/*
+ * Writes the title if it has changed. After the first process has ended,
+ * `sampler` may be that of a child.
+ */
+static struct rcore_error *state_command(struct rcore_record *record,
+					 const struct rcore_sampler *sampler)
+{
+	const char *title = rcore_sampler_title(sampler);
+	if (!title || rcore_sampler_pid(sampler) != record->pid ||
+	    !strcmp(title, record->command))
+		return NULL;
+	snprintf(record->command, sizeof(record->command), "%s", title);
+	return rcore_recording_writer_fact(record->writer, "command", title);
+}
+
 struct rcore_error *rcore_record_state_process(struct rcore_record *record,
 					       struct rcore_sampling *sampling)
 {
 	char text[64];
 	struct rcore_sampler *first = rcore_sampling_at(sampling, 0);
-	struct rcore_error *err = NULL;
-	if (record->has_facts || !first)
+	if (!first)
 		return NULL;
+	if (record->has_facts)
+		return state_command(record, first);
 	record->has_facts = true;
-	snprintf(text, sizeof(text), "%d", rcore_sampler_pid(first));
-	err = rcore_recording_writer_fact(record->writer, "pid", text);
+	record->pid = rcore_sampler_pid(first);
+	snprintf(text, sizeof(text), "%d", record->pid);
+	struct rcore_error *err = rcore_recording_writer_fact(record->writer, "pid", text);
 	if (!err)
 		err = rcore_recording_writer_fact(record->writer, "ruby",
 						  rcore_sampler_ruby(first));
-	return err;
+	return err ? err : state_command(record, first);
 }
 
 /*

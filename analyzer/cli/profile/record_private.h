@@ -28,6 +28,9 @@ struct rcore_record {
 	bool shows_progress, has_facts, is_kept, has_warned;
 	bool is_copied;     /* `bpf` was opened */
 	const char *engine; /* the fact as last written; NULL: not yet */
+	/* Of the first process, as written. */
+	int pid;
+	char command[RCORE_PROFILE_TEXT_MAX + 1];
 	/* With --system, as last written. */
 	size_t processes;
 	char rubies[256];
@@ -38,9 +41,9 @@ struct rcore_record {
 };
 
 /*
- * record_facts.c: these write facts to the recording. Of a process or, with
- * --system, how many processes were sampled, and their Rubies; if they are not
- * written yet, or have changed. Errors: NO_MEMORY.
+ * record_facts.c: these write facts to the recording. Of the first process or,
+ * with --system, how many processes were sampled, and their Rubies; if they are
+ * not written yet, or have changed. Errors: NO_MEMORY.
  */
 struct rcore_error *rcore_record_state_process(struct rcore_record *record,
 					       struct rcore_sampling *sampling);
