@@ -168,6 +168,12 @@ struct rcore_error *rcore_check_layout(struct rcore_session *session,
 				       struct rcore_snapshot **ret, struct rcore_error **error)
 {
 	const struct examination examination = {session, true};
+	/* Most words of the structs that a pack contains are zeroes in it. */
+	if (session->target.pack)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"a pack lacks most of what the checks read; check the "
+			"core or the process that it was made from");
 	return examine(&examination, ret, error);
 }
 

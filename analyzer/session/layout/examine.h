@@ -20,7 +20,7 @@ struct rcore_error *rcore_examine(struct rcore_session *session, struct rcore_sn
 
 /*
  * Does the same, and sets snapshot->field_checks: whether each field of the
- * layout was proved.
+ * layout was proved. A pack is a USAGE error.
  */
 struct rcore_error *rcore_check_layout(struct rcore_session *session,
 				       struct rcore_snapshot **ret, struct rcore_error **error);
