@@ -38,10 +38,16 @@ static void warn_of_missing_labels(struct rcore_record *record)
 	if (record->has_warned || !record->summary.lacks_work)
 		return;
 	record->has_warned = true;
+	const struct rcore_record_arguments *asked = record->asked;
+	const char *option = asked->off_cpu        ? "--off-cpu"
+			     : asked->events.count ? "--event"
+						   : "--ebpf";
+	/* --system implies --ebpf. */
+	bool is_implied = asked->system && !rcore_record_is_of_events(asked);
 	fprintf(stderr,
-		"rcore: with --ebpf, labels come only from contexts; to label what threads "
-		"work on (docs/recognizers.md), record %s\n",
-		record->asked->system ? "with --ebpf=no" : "without --ebpf");
+		"rcore: in the kernel, labels come only from contexts; to label what threads "
+		"work on (docs/recognizers.md), record %s%s\n",
+		is_implied ? "with --ebpf=no" : "without ", is_implied ? "" : option);
 }
 
 static struct rcore_record_summary shown_of(const struct rcore_record *record)
