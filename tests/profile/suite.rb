@@ -33,7 +33,12 @@ class Suite
   private
 
   # Each output of one recording has the same totals, which are those of the samples.
-  def agree = agreement("agree", recording("agree"))
+  def agree
+    agreement("agree", recording("agree"))
+    # Those of tests/html/run and `browser` need a browser.
+    endings = Open3.capture2(RCORE, "report", "--help").first.gsub(/\s+/, " ")[/--output=FILE.*?docs\/profile\.md/].scan(/(?<= )\.[a-z.]+[a-z]/) - [".html"]
+    check("each output has a reader", endings.sort == Readers::ALL.keys.sort, (endings - Readers::ALL.keys).join(" "))
+  end
 
   # Zoom and search, in a flame graph that is drawn whole.
   def browser

@@ -14,6 +14,7 @@
  * report/ and model/. Start here.
  *
  * To add a format, add a file with its writer, and a line in the table below.
+ * A writer prints both sides if is_diff is set.
  */
 struct rcore_profile_report {
 	const struct rcore_totals *totals;
