@@ -29,6 +29,8 @@ struct rcore_cli_target {
 /* Options of struct rcore_cli_target; each ends with {0}. */
 /* Where files are, and how the output looks. */
 extern const struct rcore_option rcore_cli_files_options[];
+/* The same, of commands that remove secrets by default. */
+extern const struct rcore_option rcore_cli_files_options_secrets[];
 extern const struct rcore_option
 	rcore_cli_target_options[]; /* which target, and how to read it */
 

@@ -117,11 +117,13 @@ struct rcore_option {
 	}
 extern const char *const rcore_native_names[];
 
-#define RCORE_REDACT_HELP                                                               \
-	"What to remove from the output: none (the default); secrets (values of keys "  \
-	"such as password, and text that looks like credentials); strings (all "        \
-	"contents of Strings and Symbols, except names and paths of code); all (these " \
-	"names and paths, too)"
+/* `none` and `secrets` say which one is the default. */
+#define RCORE_REDACT_HELP_OF(none, secrets)                                       \
+	"What to remove from the output: none" none "; secrets (" secrets         \
+	"values of keys such as password, and text that looks like credentials);" \
+	" strings (all contents of Strings and Symbols, except names and paths "  \
+	"of code); all (these names and paths, too)"
+#define RCORE_REDACT_HELP RCORE_REDACT_HELP_OF(" (the default)", "")
 
 /* Options that every command has. */
 struct rcore_common {
