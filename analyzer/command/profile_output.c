@@ -79,6 +79,17 @@ static struct rcore_error *parse_by(const char *by, struct rcore_totals_options 
 		rcore_escape(escaped, sizeof(escaped), by));
 }
 
+/* Rejects formats whose axis is a time if the amounts are not times. */
+static struct rcore_error *check_format(const struct rcore_profile_format *format, bool is_time)
+{
+	if (!(format->needs & RCORE_NEEDS_AXIS) || is_time)
+		return NULL;
+	return rcore_error_create(RCORE_ERROR_USAGE,
+				  "%s files show times, and the recording has calls: use "
+				  "another ending",
+				  format->ending);
+}
+
 /* Sets what the formats need. */
 static struct rcore_error *make_options(const struct rcore_profile_request *request,
 					struct rcore_totals_options *ret)
@@ -93,6 +104,8 @@ static struct rcore_error *make_options(const struct rcore_profile_request *requ
 		const struct rcore_profile_format *format;
 		struct rcore_error *err =
 			rcore_profile_format_of(arguments->outputs.items[i], &format);
+		if (!err)
+			err = check_format(format, !request->is_of_calls);
 		if (err)
 			return err;
 		ret->keeps_threads |= format->needs & RCORE_NEEDS_THREADS;
@@ -343,18 +356,6 @@ static struct rcore_error *choose_measure(const struct work *work, enum rcore_me
 	return NULL;
 }
 
-/* Rejects formats whose axis is a time if the amounts are not times. */
-static struct rcore_error *check_format(const struct rcore_profile_format *format,
-					enum rcore_measure measure)
-{
-	if (!(format->needs & RCORE_NEEDS_AXIS) || rcore_measure_words[measure].is_time)
-		return NULL;
-	return rcore_error_create(RCORE_ERROR_USAGE,
-				  "%s files show times, and the recording has system calls: "
-				  "use another ending",
-				  format->ending);
-}
-
 static struct rcore_error *write_report(FILE *out, const void *context)
 {
 	const struct output *output = context;
@@ -381,7 +382,8 @@ static struct rcore_error *write_all(const struct work *work, const struct rcore
 		struct rcore_error *err =
 			rcore_profile_format_of(outputs->items[i], &output.format);
 		if (!err)
-			err = check_format(output.format, report.measure);
+			err = check_format(output.format,
+					   rcore_measure_words[report.measure].is_time);
 		if (!err)
 			err = rcore_output_write(outputs->items[i], RCORE_OUTPUT_REPORT, inputs,
 						 write_report, &output);

@@ -73,6 +73,7 @@ struct rcore_profile_request {
 	const char *name;
 	enum rcore_redact redact;
 	bool color;
+	bool is_of_calls; /* it is known beforehand that it has no times */
 };
 
 /* Returns the KEY of "label:KEY", or NULL if `by` (may be NULL) is not that. */
@@ -80,7 +81,8 @@ const char *rcore_profile_by_label(const char *by);
 
 /*
  * Checks what can be wrong before anything is recorded or read: an output's
- * suffix or place, and --by. Errors: USAGE, OS.
+ * suffix or place, a format that cannot show calls, and --by. Errors: USAGE,
+ * OS.
  */
 struct rcore_error *rcore_profile_check(const struct rcore_profile_request *request,
 					const struct rcore_inputs *inputs);

@@ -109,6 +109,7 @@ module Events
         %w[-e syscalls:write --off-cpu] => "options '--off-cpu' and '--event' exclude each other",
         %w[-e syscalls:write --rate 10] => "options '--event' and '--rate' exclude each other",
         %w[-e syscalls:write --mode cpu] => "leave out '--mode cpu'",
+        ["-e", "syscalls:write", "-d", "1", "-o", File.join(test.folder, "calls.firefox.json")] => "files show times",
         %w[--mode bytes] => "'--mode bytes' needs '--event=syscalls:NAME'",
       }.each do |options, line|
         out, err, status = Open3.capture3(*BpfCase::ROOT, Suite::RCORE, "record", "-p", pid.to_s, *options)

@@ -51,7 +51,8 @@ module Functions
 
   def self.refused(test, ruby)
     Record.with_busy(ruby.program) do |pid|
-      { "uprobe:libc.so.6:no_such_function" => "no library or program '", "uprobe:no_such_library.so:free" => "no library or program 'no_such_library.so' has a function 'free'" }.each do |event, words|
+      { "uprobe:libc.so.6:no_such_function" => "no library or program '", "uprobe:no_such_library.so:free" => "no library or program 'no_such_library.so' has a function 'free'",
+        "uprobe:libc.so.6:strlen" => "one of the ifunc kind" }.each do |event, words|
         out, err, status = Open3.capture3(*BpfCase::ROOT, Suite::RCORE, "record", "-p", pid.to_s, "-d", "1", "-e", event)
         test.same("#{event}: status", 2, status.exitstatus)
         test.same("#{event}: output", "", out)

@@ -168,6 +168,7 @@ static struct rcore_error *report(struct rcore_record *record, bool only_check,
 		.name = record->path ? NULL : "the samples",
 		.redact = target->options.redact,
 		.color = target->color,
+		.is_of_calls = record->asked->events.count,
 	};
 	if (only_check)
 		return rcore_profile_check(&request, NULL);

@@ -201,10 +201,12 @@ static struct rcore_error *attach_functions(struct rcore_bpf *bpf,
 		int number = errno;
 		if (number != ENOENT && number != ESRCH)
 			return refused(number, "uprobe");
-		return rcore_error_create(RCORE_ERROR_OS,
-					  "no library or program '%s' has a function '%s'",
-					  rcore_escape(file, sizeof(file), function->file),
-					  rcore_escape(name, sizeof(name), function->name));
+		return rcore_error_create(
+			RCORE_ERROR_OS,
+			"no library or program '%s' has a function '%s' (one of the "
+			"ifunc kind, such as strlen, cannot be recorded)",
+			rcore_escape(file, sizeof(file), function->file),
+			rcore_escape(name, sizeof(name), function->name));
 	}
 	return NULL;
 }
