@@ -12,8 +12,9 @@
 #include "target/segments.h"
 
 /*
- * Returns a name of a command in debuggers, "fibers" of ruby-fibers: its verb,
- * or, as the second, its name in the shell, if that is another. NULL: none.
+ * Returns a name of a command in debuggers, such as "fibers" for ruby-fibers.
+ * The first is its verb, the second its name in the shell if that differs.
+ * NULL: it has no such name.
  */
 enum { RCORE_PLUGIN_VERBS = 2 };
 const char *rcore_plugin_verb(const struct rcore_command *command, int index);

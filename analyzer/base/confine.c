@@ -269,7 +269,7 @@ static void on_call(int signo, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* At `soft` the kernel says why, by a signal of its own; at `hard` it kills. */
+/* At `soft`, the kernel sends a signal that says why; at `hard`, SIGKILL. */
 static void limit(int resource, uint64_t soft, uint64_t hard)
 {
 	struct rlimit now;

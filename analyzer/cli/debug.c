@@ -27,7 +27,7 @@ struct debugger {
 	const char *const *programs;
 	const char *package, *script;
 	void (*add_arguments)(const struct rcore_debug *debug, struct rcore_argv *before,
-			      struct rcore_argv *behind);
+			      struct rcore_argv *after);
 };
 
 static const struct debugger gdb = {
@@ -259,7 +259,7 @@ static void set_python_path(const char *program)
 static struct rcore_error *start(const struct debugger *debugger, struct arguments *arguments)
 {
 	char script[PATH_MAX];
-	struct rcore_argv words = {0}, behind = {0};
+	struct rcore_argv words = {0}, after = {0};
 	char *program = find_debugger(debugger, arguments->program);
 	if (!program)
 		return rcore_error_create(RCORE_ERROR_OS,
@@ -277,11 +277,11 @@ static struct rcore_error *start(const struct debugger *debugger, struct argumen
 	arguments->debug.search_paths = arguments->search_paths.items;
 	arguments->debug.search_path_count = arguments->search_paths.count;
 	rcore_argv_add(&words, "%s", program);
-	debugger->add_arguments(&arguments->debug, &words, &behind);
+	debugger->add_arguments(&arguments->debug, &words, &after);
 	for (size_t i = 0; i < arguments->rest.count; i++)
 		rcore_argv_add(&words, "%s", arguments->rest.items[i]);
-	for (size_t i = 0; i < behind.count; i++)
-		rcore_argv_add(&words, "%s", behind.items[i]);
+	for (size_t i = 0; i < after.count; i++)
+		rcore_argv_add(&words, "%s", after.items[i]);
 	if (!rcore_push(&words))
 		return rcore_error_no_memory();
 	choose_library();

@@ -29,8 +29,8 @@ void rcore_argv_add(struct rcore_argv *words, const char *format, ...)
  * Adds the arguments that precede the user's own, and those that follow them.
  */
 void rcore_debug_gdb(const struct rcore_debug *debug, struct rcore_argv *before,
-		     struct rcore_argv *behind);
+		     struct rcore_argv *after);
 void rcore_debug_lldb(const struct rcore_debug *debug, struct rcore_argv *before,
-		      struct rcore_argv *behind);
+		      struct rcore_argv *after);
 
 #endif

@@ -54,18 +54,18 @@ static void tell_gdb_search_paths(const struct rcore_debug *debug, struct rcore_
 }
 
 void rcore_debug_gdb(const struct rcore_debug *debug, struct rcore_argv *before,
-		     struct rcore_argv *behind)
+		     struct rcore_argv *after)
 {
 	if (debug->sysroot)
 		rcore_argv_add(before, "--init-eval-command=set sysroot %s", debug->sysroot);
 	tell_gdb_search_paths(debug, before);
 	rcore_argv_add(before, "--init-eval-command=source %s", debug->script);
 	if (debug->executable)
-		rcore_argv_add(behind, "--se=%s", debug->executable);
+		rcore_argv_add(after, "--se=%s", debug->executable);
 	if (debug->core)
-		rcore_argv_add(behind, "--core=%s", debug->core);
+		rcore_argv_add(after, "--core=%s", debug->core);
 	else
-		rcore_argv_add(behind, "--pid=%s", debug->pid);
+		rcore_argv_add(after, "--pid=%s", debug->pid);
 }
 
 /*
@@ -112,7 +112,7 @@ static void tell_lldb_search_paths(const struct rcore_debug *debug, struct rcore
 }
 
 void rcore_debug_lldb(const struct rcore_debug *debug, struct rcore_argv *before,
-		      struct rcore_argv *behind)
+		      struct rcore_argv *after)
 {
 	char *script = quote(debug->script);
 	rcore_argv_add(before, "-O");
@@ -126,12 +126,12 @@ void rcore_debug_lldb(const struct rcore_debug *debug, struct rcore_argv *before
 		return;
 	}
 	if (debug->core) {
-		rcore_argv_add(behind, "--core");
-		rcore_argv_add(behind, "%s", debug->core);
+		rcore_argv_add(after, "--core");
+		rcore_argv_add(after, "%s", debug->core);
 	} else {
-		rcore_argv_add(behind, "--attach-pid");
-		rcore_argv_add(behind, "%s", debug->pid);
+		rcore_argv_add(after, "--attach-pid");
+		rcore_argv_add(after, "%s", debug->pid);
 	}
 	if (debug->executable)
-		rcore_argv_add(behind, "%s", debug->executable);
+		rcore_argv_add(after, "%s", debug->executable);
 }

@@ -18,7 +18,7 @@
 
 enum {
 	MAX_AT_ONCE = 256,
-	MAX_TEXT = 16 << 20, /* that one child may write */
+	MAX_TEXT = 16 << 20, /* bytes that one child may write */
 	READ_SIZE = 64 << 10,
 };
 

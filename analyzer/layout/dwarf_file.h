@@ -6,7 +6,7 @@
 
 #include "layout/layout.h"
 
-/* An ELF file with DWARF, open. */
+/* An open ELF file with DWARF. */
 struct rcore_dwarf_file {
 	int fd;
 	Elf *elf;
@@ -21,7 +21,7 @@ struct rcore_dwarf_file {
  */
 struct rcore_error *rcore_dwarf_open(const char *path, bool needs_lines,
 				     struct rcore_dwarf_file *ret);
-/* also one of all zeroes */
+/* Accepts one of all zeroes, too. */
 void rcore_dwarf_close(struct rcore_dwarf_file *file);
 
 /* Whether a unit is C, or does not say: dwz's partial units, type units. */

@@ -45,9 +45,9 @@ bool rcore_version_range_parse(const char *text, unsigned ret[3], unsigned *ret_
 }
 
 /*
- * The C library's jmp_buf on x86-64. From 2.7 on configure takes
- * __builtin_setjmp's 40 bytes instead; up to 3.4 not with -fcf-protection: then
- * all of rb_fiber_t behind it moves.
+ * The size of the C library's jmp_buf on x86-64. From 2.7 on, configure chooses
+ * __builtin_setjmp() instead, whose buffer has 40 bytes. Up to 3.4, it does not
+ * with -fcf-protection, so all members of rb_fiber_t after the buffer move.
  */
 enum { LIBC_JMPBUF = 200 };
 

@@ -12,13 +12,13 @@
  * is either a slab of regions of one size or one large allocation. Sizes come
  * from a fixed list (sc.h), and an extent stores an index into it. From 5.3.1
  * on, a large size is any number of pages up to that of its class. Large
- * extents have an extra page if the allocation may start within a page. An
- * extent is described by (edata_t, in edata.h; up to 5.2 extent_t, in
- * extent_structs.h)
+ * extents have an extra page if the allocation may start within a page. A
+ * struct (edata_t, in edata.h; up to 5.2 extent_t, in extent_structs.h)
+ * describes an extent:
  *
- * 	0	bits: from the lowest on, 12 of the arena's number, is it a
- * 		slab, three or four flags, the state (0: in use), 8 of the size
- * 		class, and how many regions of a slab are free
+ * 	0	from the lowest bit on: the arena's number (12 bits), whether
+ * 		it is a slab, three or four flags, the state (0: in use), the
+ * 		size class (8 bits), how many regions of a slab are free
  * 	8	address; a large allocation may start within the first page
  * 	16	size, and a number in the lowest 12 bits
  * 	64	a map of a slab's regions; a bit is set if the region is free

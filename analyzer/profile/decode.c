@@ -8,8 +8,8 @@
 #include "profile/tables.h"
 
 /*
- * The most bytes of tables in a file between two resets. A writer empties its
- * own long before.
+ * The most bytes of tables in a file between two resets. A writer resets its
+ * tables long before that.
  */
 enum { TABLES_MAX = 256 << 20, FACTS_MAX = 4096 };
 

@@ -75,14 +75,14 @@ static uint64_t innermost_self(const struct rcore_sampler *sampler,
 static void set_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
 		     uint64_t now)
 {
-	enum { FOR_GOOD = 500000000 }; /* ns */
+	enum { LOOK_AGAIN_NS = 500000000 };
 	const struct rcore_track *track = &thread->track;
 	uint64_t self = innermost_self(sampler, &track->stack);
 	uint32_t status = (uint32_t)rcore_piece_field(&track->stack.pieces[RCORE_PIECE_THREAD],
 						      &sampler->layout->thread.status);
 	if (thread->waited_at && thread->waited_node == track->node &&
 	    thread->waited_self == self && thread->waited_status == status &&
-	    now - thread->waited_at < FOR_GOOD)
+	    now - thread->waited_at < LOOK_AGAIN_NS)
 		return;
 	rcore_sampler_wait(sampler, thread);
 	thread->waited_node = track->node;

@@ -11,9 +11,9 @@
 #include "ruby/object/value.h"
 
 enum {
-	BULK = 1024,  /* bytes: a read as long as this goes through what it read */
-	REACH = 1024, /* how far behind a pointer bytes still belong to it */
-	SPLIT = 128,  /* a role says how far behind the pointer, up to here */
+	BULK = 1024,  /* bytes: a read of this size is searched */
+	REACH = 1024, /* bytes so far after what a pointer points to belong to it */
+	SPLIT = 128,  /* up to here, a role says how far after it */
 };
 
 static const struct {

@@ -7,7 +7,7 @@
 /* A word that an analysis read, and what for:
  *   "cfp.pc"               a field of a struct
  *   "String bytes"         within an object of that type, and no field
- *   "thread.nt -> +8"      so far behind what a field points to (+128: or further)
+ *   "thread.nt -> +8"      so many bytes after what a field points to (+128: or more)
  *   "bulk"                 in a block that was read to be searched
  * A word may have several roles. */
 struct flip_word {

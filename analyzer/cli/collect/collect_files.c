@@ -16,7 +16,7 @@ static const struct {
 } in_spool[RCORE_COLLECT_OUTPUTS] = {[RCORE_COLLECT_PACK] = {true, RCORE_SPOOL_PACKS},
 				     [RCORE_COLLECT_LINE] = {true, RCORE_SPOOL_LINES}};
 
-/* A new file, private, and nothing that was put there for us to write to. */
+/* Creates a private file. Fails if anything is at its place already. */
 static int create(const struct rcore_collect *collect, const char *ending)
 {
 	char name[sizeof(collect->name) + 32];

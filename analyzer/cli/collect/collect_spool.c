@@ -15,8 +15,9 @@ static const char *const names[RCORE_SPOOL_FOLDERS] = {
 };
 
 /*
- * Who may write to a folder. `is_spool`: everybody could make our folders in
- * it, or links in their place, before we do, so the sticky bit is not enough.
+ * Rejects a folder in which others can replace files. In the spool itself
+ * (`is_spool`), others could make our folders, or links in their place, before
+ * we do, so the sticky bit is not enough.
  */
 static struct rcore_error *check_writers(const char *path, const struct stat *status,
 					 bool is_spool)
@@ -61,7 +62,7 @@ struct rcore_error *rcore_collect_sync(int fd)
 					    : NULL;
 }
 
-/* If this is not permitted, the group cannot read the file; not an error. */
+/* Lets the group read the file, if this is permitted. */
 static void share(const struct rcore_spool_folder *spool, int fd, mode_t mode)
 {
 	if (spool->is_shared && !fchown(fd, (uid_t)-1, spool->group))
@@ -109,7 +110,7 @@ void rcore_spool_make_room(const struct rcore_spool_folder *spool,
 			   const struct rcore_room_limits *limits, const char *own,
 			   uint64_t *left)
 {
-	/* Packs need the room, lines next to none. */
+	/* Packs need the room; lines need almost none. */
 	const struct rcore_room rooms[] = {
 		{.folder = spool->folders[RCORE_SPOOL_PACKS], .limits = limits, .own = own},
 		{.folder = spool->folders[RCORE_SPOOL_LINES],

@@ -7,10 +7,10 @@
 #include "image/unwind/unwind_machine.h"
 
 /*
- * Where the caller's registers are at one code address, as libdw evaluates its
- * call frame information, in a form that is applied in a few instructions:
- * libdwfl evaluates it again for each frame of each stack. Only of a machine
- * with a column for the return address (rcore_unwind_machine.pc).
+ * Where the caller's registers are at one code address. libdwfl evaluates the
+ * call frame information again for each frame of each stack; this is its
+ * result, which can be applied in a few instructions. Only for machines with a
+ * column for the return address (rcore_unwind_machine.pc).
  */
 struct rcore_row {
 	bool is_plain; /* otherwise libdwfl must apply it */

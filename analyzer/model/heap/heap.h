@@ -146,7 +146,7 @@ struct rcore_heap_large {
 	uint64_t bytes;
 };
 
-/* A reference to what is no used slot of the heap. */
+/* A reference that leads to no used slot of the heap. */
 struct rcore_heap_dangling {
 	uint32_t node, label; /* as in an edge */
 	uint64_t value;

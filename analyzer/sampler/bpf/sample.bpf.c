@@ -2,9 +2,9 @@
 
 /*
  * The BPF programs of `rcore record`: rcore_sample of --ebpf, rcore_switch of
- * --off-cpu, and rcore_call and rcore_function of --event. An event runs one in
- * the thread that causes it, so the thread's stack cannot change while it is
- * copied.
+ * --off-cpu, and rcore_call and rcore_function of --event. The kernel runs each
+ * in the thread that causes the event, so the thread's stack cannot change
+ * while it is copied.
  *
  * The verifier must see that each length has a bound. RCORE_RUBY_OPAQUE before
  * the check of a bound keeps the compiler from dropping the check as redundant.

@@ -17,7 +17,7 @@ enum {
 	/* No function is this long. */
 	FUNCTION_MAX = 1 << 20,
 	/*
-	 * The same of a module. What follows its last function may be a module
+	 * The same for a module. What follows its last function may be a module
 	 * that was loaded later, or code that has no symbol.
 	 */
 	MODULE_FUNCTION_MAX = 64 << 10,

@@ -54,7 +54,7 @@ int rcore_live_stop_in_turn(int folder, unsigned limit, struct rcore_stop **ret)
 		int errnum = rcore_stop_begin(folder, limit, ret);
 		if (errnum != EPERM || rcore_clock_ns() > end)
 			return errnum;
-		/* A tracer that lets go between the two calls is not found. */
+		/* A tracer that detaches between the two calls is not found. */
 		int tracer = rcore_live_tracer(folder);
 		if (tracer ? !is_rcore(tracer) : !was_traced)
 			return errnum;

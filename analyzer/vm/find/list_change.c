@@ -49,11 +49,11 @@ static bool walk(struct rcore_memory *memory, uint64_t head, bool forward, size_
  * Returns the only node between the two ends, to which one or both of them
  * already point; 0 if more than that is wrong.
  */
-static uint64_t between(const struct end *before, const struct end *behind)
+static uint64_t between(const struct end *before, const struct end *after)
 {
-	uint64_t node = before->beyond == behind->last ? behind->beyond : before->beyond;
-	bool leads_on = before->beyond == node || before->beyond == behind->last;
-	bool leads_back = behind->beyond == node || behind->beyond == before->last;
+	uint64_t node = before->beyond == after->last ? after->beyond : before->beyond;
+	bool leads_on = before->beyond == node || before->beyond == after->last;
+	bool leads_back = after->beyond == node || after->beyond == before->last;
 	return leads_on && leads_back && node % sizeof(uint64_t) == 0 ? node : 0;
 }
 
@@ -71,14 +71,14 @@ static bool around(struct rcore_memory *memory, const struct rcore_process *proc
 		   uint64_t head, size_t limit, struct nodes *ret)
 {
 	struct nodes back = {0};
-	struct end before, behind;
+	struct end before, after;
 	bool done = walk(memory, head, true, limit, ret, &before) &&
-		    walk(memory, head, false, limit, &back, &behind);
-	uint64_t node = done ? between(&before, &behind) : 0;
+		    walk(memory, head, false, limit, &back, &after);
+	uint64_t node = done ? between(&before, &after) : 0;
 	if (done && !rcore_is_in_running_frame(memory, process, node)) {
-		node = untake(ret, &before, &behind);
+		node = untake(ret, &before, &after);
 		if (!node)
-			node = untake(&back, &behind, &before);
+			node = untake(&back, &after, &before);
 		done = node && rcore_is_in_running_frame(memory, process, node);
 	}
 	while (done && back.count) {

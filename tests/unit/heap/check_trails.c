@@ -287,7 +287,7 @@ START_TEST(elements_of_a_long_array_are_one_trail)
 }
 END_TEST
 
-/* A chain of classes that do not repeat, or only far behind. */
+/* A chain of classes that do not repeat, or only much later. */
 START_TEST(long_trails_are_cut)
 {
 	enum { LENGTH = 20000, FAR = 100 };
