@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/page_buffer.h"
+
 enum { BUFFER = 1 << 20, LARGEST = 1 << 30 };
 
 int rcore_write_at(int to, const void *bytes, uint64_t size, uint64_t offset)
@@ -28,7 +30,7 @@ int rcore_write_at(int to, const void *bytes, uint64_t size, uint64_t offset)
 
 static int copy_by_hand(int from, uint64_t start, uint64_t end, int to, uint64_t shift)
 {
-	char *buffer = malloc(BUFFER);
+	char *buffer = rcore_page_buffer(BUFFER);
 	int errnum = buffer ? 0 : ENOMEM;
 	while (!errnum && start < end) {
 		size_t wanted = end - start < BUFFER ? end - start : BUFFER;

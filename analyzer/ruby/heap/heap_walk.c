@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "base/page_buffer.h"
 #include "ruby/heap/heap_private.h"
 
 enum {
@@ -279,7 +280,7 @@ static struct rcore_error *run_walk(struct walk *walk, uint64_t objspace,
 		rcore_heap_page_list(walk->ruby, objspace, &pages.list, &pages.count);
 	if (err)
 		return err;
-	walk->buffer = malloc(RCORE_HEAP_PAGE_SIZE_LIMIT);
+	walk->buffer = rcore_page_buffer(RCORE_HEAP_PAGE_SIZE_LIMIT);
 	if (!walk->buffer)
 		return rcore_error_no_memory();
 	err = walk_list(walk, &pages, &unreadable);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/page_buffer.h"
+
 enum {
 	PAGE = 4096,
 	PLACES = 1024,
@@ -21,7 +23,7 @@ struct rcore_core_pages {
 	size_t once, again;
 	/* Each page has one place. Its number plus 1; 0: none is there. */
 	uint64_t numbers[PLACES];
-	uint8_t bytes[PLACES][PAGE];
+	uint8_t (*bytes)[PAGE];
 };
 
 struct rcore_core_pages *rcore_core_pages_new(int fd, uint64_t size)
@@ -31,8 +33,9 @@ struct rcore_core_pages *rcore_core_pages_new(int fd, uint64_t size)
 		return NULL;
 	pages->count = size / PAGE + 1;
 	pages->was_read = calloc(pages->count / 8 + 1, 1);
+	pages->bytes = rcore_page_buffer(PLACES * sizeof(*pages->bytes));
 	pages->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-	if (pages->fd >= 0 && pages->was_read)
+	if (pages->fd >= 0 && pages->was_read && pages->bytes)
 		return pages;
 	rcore_core_pages_free(pages);
 	return NULL;
@@ -45,6 +48,7 @@ void rcore_core_pages_free(struct rcore_core_pages *pages)
 	if (pages->fd >= 0)
 		close(pages->fd);
 	free(pages->was_read);
+	free(pages->bytes);
 	free(pages);
 }
 

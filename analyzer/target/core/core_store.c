@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/page_buffer.h"
 #include "target/core/spool.h"
 
 enum { BLOCK = 1 << 20 };
@@ -167,7 +168,7 @@ struct rcore_error *rcore_core_store(const struct rcore_core_store *store,
 {
 	*ret = (struct rcore_stored_core){0};
 	struct copy copy = {.store = store, .room = store->room, .result = ret};
-	char *block = malloc(BLOCK);
+	char *block = rcore_page_buffer(BLOCK);
 	if (!block)
 		return rcore_error_no_memory();
 	rcore_spool_file_init(&copy.plain, store->plain);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/count.h"
+#include "base/page_buffer.h"
 #include "target/output/output.h"
 
 enum {
@@ -152,7 +153,7 @@ static bool take_head(struct spool *spool, const char *bytes, size_t size)
 static struct rcore_error *copy_all(struct archive *archive, struct spool *spool,
 				    bool *ret_cut_off)
 {
-	char *block = malloc(BLOCK);
+	char *block = rcore_page_buffer(BLOCK);
 	struct rcore_error *err = block ? NULL : rcore_error_no_memory();
 	bool may_be_core = true;
 	while (!err && may_be_core) {

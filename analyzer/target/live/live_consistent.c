@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/page_buffer.h"
 #include "target/live/live_private.h"
 
 enum {
@@ -202,7 +203,7 @@ static void read_batch(struct batch *batch)
 void rcore_live_copy_consistent(struct rcore_live *live, struct rcore_live_parked *parked,
 				size_t count)
 {
-	struct batch batch = {.live = live, .room = malloc(ROOM + HEAD_LIMIT)};
+	struct batch batch = {.live = live, .room = rcore_page_buffer(ROOM + HEAD_LIMIT)};
 	batch.is_short = !batch.room;
 	for (size_t i = 0; i < count && !batch.is_short; i += batch.count) {
 		add_groups(&batch, &parked[i], count - i);

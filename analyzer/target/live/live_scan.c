@@ -4,8 +4,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "target/live/pages/live_halves.h"
+#include "base/page_buffer.h"
 #include "target/live/live_private.h"
+#include "target/live/pages/live_halves.h"
 
 struct scan {
 	struct rcore_live_range *ranges;
@@ -40,7 +41,7 @@ static void scan_half(void *context, struct rcore_live_memory *memory, size_t fr
 {
 	struct scan *scan = context;
 	const size_t late = memory->late_count;
-	uint8_t *room = malloc(RCORE_LIVE_SCAN_MOST);
+	uint8_t *room = rcore_page_buffer(RCORE_LIVE_SCAN_MOST);
 	scan->has_failed |= !room;
 	for (size_t i = from, count; i < to && !scan->has_failed; i += count) {
 		struct rcore_live_range *ranges = &scan->ranges[i];

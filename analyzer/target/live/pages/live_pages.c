@@ -6,6 +6,7 @@
 
 #include "base/grow.h"
 #include "base/order.h"
+#include "base/page_buffer.h"
 
 enum {
 	PAGE = RCORE_LIVE_PAGE,
@@ -22,7 +23,7 @@ static uint8_t *add_block(struct rcore_live_pages *pages, size_t count)
 	if (!rcore_grow((void **)&pages->blocks, pages->block_count, &pages->block_capacity,
 			sizeof(*pages->blocks)))
 		return NULL;
-	uint8_t *block = malloc(count * PAGE);
+	uint8_t *block = rcore_page_buffer(count * PAGE);
 	if (block)
 		pages->blocks[pages->block_count++] = block;
 	return block;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/page_buffer.h"
 #include "target/live/pages/live_halves.h"
 
 enum { PAGE = RCORE_LIVE_PAGE };
@@ -32,7 +33,7 @@ void rcore_live_pages_add_rooms(struct rcore_live_pages *pages)
 {
 	for (int i = 0; i < RCORE_LIVE_HALVES; i++) {
 		if (!pages->rooms[i])
-			pages->rooms[i] = malloc(ROOM);
+			pages->rooms[i] = rcore_page_buffer(ROOM);
 		if (pages->rooms[i])
 			memset(pages->rooms[i], 0, ROOM);
 	}
