@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 require "etc"
 require "open3"
+require_relative "../support/unique_keys"
 require_relative "fixture"
 require_relative "workshop"
 require_relative "debuggee"
@@ -122,7 +123,7 @@ class Suite
     core, *files = pack(job, core, files, differences) if target == :pack
     out, err, status = ask(["analyze", "--json", *job.fixture.analyze, core, *files], differences)
     differences << "rcore complains: #{err}" unless err.empty?
-    [JSON.parse(out.force_encoding("UTF-8"), max_nesting: false), status.exitstatus, differences]
+    [UniqueKeys.parse(out.force_encoding("UTF-8"), max_nesting: false), status.exitstatus, differences]
   rescue JSON::ParserError => error
     [nil, status.exitstatus, differences << "no JSON (#{status.inspect}): #{error.message[0, 200]}"]
   end

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 require "json"
 require "open3"
+require_relative "../support/unique_keys"
 
 # Compares what `rcore print` shows of values with what their own inspect
 # printed.
@@ -27,7 +28,7 @@ class Values
   def print(values)
     out, err, status = Open3.capture3(RCORE, "print", "--json", *WHOLE, @core, *@files, *values, binmode: true)
     @differences << "rcore print ended with #{status.exitstatus}: #{err}" unless status.success? && err.empty?
-    JSON.parse(out.force_encoding("UTF-8"), max_nesting: false)["values"]
+    UniqueKeys.parse(out.force_encoding("UTF-8"), max_nesting: false)["values"]
   rescue JSON::ParserError => error
     @differences << "rcore print: no JSON: #{error.message[0, 200]}"
     []

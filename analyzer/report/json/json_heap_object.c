@@ -126,7 +126,7 @@ struct rcore_error *rcore_report_retained_json(const struct rcore_heap_retained 
 	struct rcore_json json = {.out = out};
 	struct json_object *totals = rcore_json_object(&json);
 	begin(&json, "rcore-heap-retained/1", &retained->redaction);
-	rcore_json_add_int(&json, totals, "objects", (int64_t)retained->all.count);
+	rcore_json_add_int(&json, totals, "object_count", (int64_t)retained->all.count);
 	rcore_json_add_int(&json, totals, "bytes", (int64_t)retained->all.bytes);
 	rcore_json_add_int(&json, totals, "reachable_objects",
 			   (int64_t)retained->reachable.count);
