@@ -24,6 +24,7 @@ struct tally {
 	const struct rcore_layout *layout;
 	struct rcore_ruby *ruby; /* NULL: another thread may be using it */
 	struct rcore_core_reader reader;
+	struct rcore_slot_only slot_only;
 	struct rcore_page_bits bits;
 	struct rcore_census census;
 	/* Rows by key, + 1; open addressing; a power of two. */
@@ -84,8 +85,12 @@ static bool enlarge(struct tally *tally)
 	return true;
 }
 
-/* Returns the row of a key, a new one if need be; NULL if memory is short. */
-static struct rcore_census_row *find_row(struct tally *tally, uint64_t key, uint8_t type)
+/*
+ * Returns the row of a key, or a new one for the object at `first`; NULL if
+ * memory is short.
+ */
+static struct rcore_census_row *find_row(struct tally *tally, uint64_t key, uint64_t first,
+					 uint8_t type)
 {
 	struct rcore_census *census = &tally->census;
 	if (census->count * 2 >= tally->place_count && !enlarge(tally))
@@ -97,17 +102,19 @@ static struct rcore_census_row *find_row(struct tally *tally, uint64_t key, uint
 	if (!row)
 		return NULL;
 	row->key = key;
+	row->first = first;
 	row->type = type;
 	tally->places[at] = (uint32_t)census->count;
 	return row;
 }
 
-static struct rcore_census_row *row_of(struct tally *tally, uint64_t flags, uint64_t key)
+static struct rcore_census_row *row_of(struct tally *tally, uint64_t address, uint64_t flags,
+				       uint64_t key)
 {
 	size_t at = (key >> 3 ^ key >> 9) % RECENT;
 	if (tally->recent[at].key == key)
 		return &tally->census.items[tally->recent[at].row];
-	struct rcore_census_row *row = find_row(tally, key, flags & RCORE_T_MASK);
+	struct rcore_census_row *row = find_row(tally, key, address, flags & RCORE_T_MASK);
 	if (row) {
 		tally->recent[at].key = key;
 		tally->recent[at].row = (uint32_t)(row - tally->census.items);
@@ -140,11 +147,13 @@ static bool count_slot(struct tally *tally, uint64_t address, uint64_t flags,
 		       const unsigned char *copy, size_t size)
 {
 	struct rcore_census_row *row =
-		row_of(tally, flags, key_of(tally->layout, flags, copy, size));
-	uint64_t bytes;
+		row_of(tally, address, flags, key_of(tally->layout, flags, copy, size));
+	uint64_t bytes = 0;
 	if (!row)
 		return false;
-	if (tally->ruby) {
+	if (rcore_is_slot_only(&tally->slot_only, flags)) {
+		/* nothing to add */
+	} else if (tally->ruby) {
 		tally->census.unknown_sizes +=
 			!rcore_memsize(tally->ruby, address, copy, size, &bytes);
 	} else if (!rcore_memsize_simple(tally->layout, &tally->reader.memory, address, copy,
@@ -259,9 +268,13 @@ static struct rcore_error *add_tally(struct tally *sum, const struct tally *tall
 {
 	for (size_t i = 0; i < tally->census.count; i++) {
 		const struct rcore_census_row *row = &tally->census.items[i];
-		struct rcore_census_row *to = find_row(sum, row->key, row->type);
+		struct rcore_census_row *to = find_row(sum, row->key, row->first, row->type);
 		if (!to)
 			return rcore_error_no_memory();
+		if (row->first < to->first) {
+			to->first = row->first;
+			to->type = row->type;
+		}
 		to->count += row->count;
 		to->bytes += row->bytes;
 	}
@@ -301,6 +314,7 @@ static struct tally *make_tallies(struct rcore_ruby *ruby)
 	struct tally *tallies = calloc(RCORE_HALVES, sizeof(*tallies));
 	for (size_t i = 0; i < RCORE_HALVES && tallies; i++) {
 		tallies[i].layout = ruby->layout;
+		tallies[i].slot_only = rcore_slot_only(ruby->layout);
 		tallies[i].bits.layout = ruby->layout;
 		if (ruby->core)
 			rcore_core_reader_init(&tallies[i].reader, ruby->core);
@@ -323,6 +337,12 @@ static int by_bytes(const void *a, const void *b)
 	return left->key < right->key ? -1 : left->key > right->key;
 }
 
+static int by_slot_size(const void *a, const void *b)
+{
+	const struct rcore_census_pool *left = a, *right = b;
+	return (left->slot_size > right->slot_size) - (left->slot_size < right->slot_size);
+}
+
 struct rcore_error *rcore_census(struct rcore_ruby *ruby, uint64_t objspace,
 				 struct rcore_census *ret)
 {
@@ -343,6 +363,9 @@ struct rcore_error *rcore_census(struct rcore_ruby *ruby, uint64_t objspace,
 	free_tallies(tallies);
 	if (ret->count)
 		qsort(ret->items, ret->count, sizeof(*ret->items), by_bytes);
+	if (ret->pools.count)
+		qsort(ret->pools.items, ret->pools.count, sizeof(*ret->pools.items),
+		      by_slot_size);
 	return err;
 }
 

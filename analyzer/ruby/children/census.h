@@ -12,7 +12,8 @@ struct rcore_census_row {
 	 * type, and by that of an imemo: 1 + type + (imemo << 8).
 	 */
 	uint64_t key;
-	uint8_t type; /* of the first object */
+	uint64_t first; /* the lowest address of an object */
+	uint8_t type;   /* of that object */
 	uint64_t count, bytes;
 };
 
@@ -20,7 +21,7 @@ struct rcore_census {
 	struct rcore_census_row *items; /* by bytes, the largest first */
 	size_t count, capacity;
 	struct rcore_census_pools {
-		struct rcore_census_pool *items; /* one for each slot size */
+		struct rcore_census_pool *items; /* by slot size */
 		size_t count, capacity;
 	} pools;
 	/* As in model/heap/census.h. */

@@ -14,6 +14,7 @@
 #include "base/count.h"
 #include "ruby/object/data.h"
 #include "ruby/object/id_table.h"
+#include "ruby/object/shape.h"
 
 enum {
 	REFERENCE_LIMIT = 4096, /* of RUBY_TYPED_DECL_MARKING */
@@ -154,7 +155,8 @@ static void mark_shapes(struct rcore_children *children, uint64_t data)
 {
 	enum { SINGLE_CHILD = 1 };
 	const struct rcore_layout *layout = children->ruby->layout;
-	uint64_t list = children->ruby->shape_list, tree = children->ruby->statics.shape_tree;
+	uint64_t list = rcore_shape_list(children->ruby);
+	uint64_t tree = children->ruby->statics.shape_tree;
 	(void)data;
 	uint64_t count = tree ? RCORE_CHILD_READ(children, tree, shape_tree, next_shape_id) : 0;
 	if (!list || !count || count > 1 << 19) {

@@ -60,12 +60,12 @@ static uint64_t of_hash(struct rcore_sizing *sizing)
 static uint64_t shape_capacity(struct rcore_sizing *sizing, uint32_t id)
 {
 	uint64_t place = id & sizing->layout->traits.shape_id_mask;
-	if (!sizing->ruby->shape_list) {
+	uint64_t list = rcore_shape_list(sizing->ruby);
+	if (!list) {
 		sizing->failed = true;
 		return 0;
 	}
-	return READ(sizing->ruby->shape_list + place * sizing->layout->shape.size, shape,
-		    capacity);
+	return READ(list + place * sizing->layout->shape.size, shape, capacity);
 }
 
 static uint64_t of_object(struct rcore_sizing *sizing)
@@ -251,6 +251,19 @@ static size_of *const sizes[RCORE_T_MASK + 1] = {
 	[RCORE_T_IMEMO] = of_imemo,
 };
 
+struct rcore_slot_only rcore_slot_only(const struct rcore_layout *layout)
+{
+	struct rcore_slot_only rules;
+	for (int type = 0; type <= RCORE_T_MASK; type++) {
+		struct rcore_embedding *embedding = &rules.types[type];
+		*embedding = sizes[type] ? rcore_embedding_of(layout, (enum rcore_type)type)
+					 : (struct rcore_embedding){.any = RCORE_T_MASK};
+		if (rcore_has(&layout->gen_ivtbl.ivptr))
+			embedding->clear |= (uint64_t)layout->constant.fl_exivar;
+	}
+	return rules;
+}
+
 static bool compute(struct rcore_sizing *sizing, uint64_t *ret)
 {
 	*ret = 0;
@@ -282,13 +295,6 @@ bool rcore_memsize(struct rcore_ruby *ruby, uint64_t object, const void *copy, s
 bool rcore_memsize_simple(const struct rcore_layout *layout, struct rcore_memory *memory,
 			  uint64_t object, const void *copy, size_t size, uint64_t *ret)
 {
-	uint64_t flags = 0;
-	if (size >= sizeof(flags))
-		memcpy(&flags, copy, sizeof(flags));
-	if (rcore_is_embedded(layout, flags) && !has_generic(layout, flags)) {
-		*ret = 0;
-		return true;
-	}
 	struct rcore_sizing sizing = {
 		.memory = memory,
 		.layout = layout,

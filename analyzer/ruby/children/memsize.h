@@ -2,6 +2,7 @@
 #ifndef RCORE_RUBY_MEMSIZE_H
 #define RCORE_RUBY_MEMSIZE_H
 
+#include "ruby/object/embedded.h"
 #include "ruby/object/value.h"
 
 /*
@@ -14,9 +15,28 @@ bool rcore_memsize(struct rcore_ruby *ruby, uint64_t object, const void *copy, s
 		   uint64_t *ret);
 
 /*
- * Does the same with `memory` alone, and so without what several threads must
- * not share. Also returns false if that does not suffice, as for a class: then
- * call rcore_memsize().
+ * Which objects need nothing but their slots, by type. Most do, so who looks at
+ * many should ask this first.
+ */
+struct rcore_slot_only {
+	struct rcore_embedding types[RCORE_T_MASK + 1];
+};
+
+struct rcore_slot_only rcore_slot_only(const struct rcore_layout *layout);
+
+/*
+ * Returns true only if rcore_memsize() succeeds with 0 for an object with these
+ * flags.
+ */
+static inline bool rcore_is_slot_only(const struct rcore_slot_only *rules, uint64_t flags)
+{
+	return rcore_embedding_fits(rules->types[flags & RCORE_T_MASK], flags);
+}
+
+/*
+ * Does the same as rcore_memsize() with `memory` alone, and so without what
+ * several threads must not share. Also returns false if that does not suffice,
+ * as for a class: then call rcore_memsize().
  */
 bool rcore_memsize_simple(const struct rcore_layout *layout, struct rcore_memory *memory,
 			  uint64_t object, const void *copy, size_t size, uint64_t *ret);

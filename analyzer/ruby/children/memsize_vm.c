@@ -34,11 +34,11 @@ static uint64_t class_ivars_size(struct rcore_sizing *sizing)
 	uint64_t count = 0;
 	uint64_t place = rcore_shape_id(sizing->flags);
 	unsigned bits = 0;
-	if (!sizing->ruby->shape_list)
+	uint64_t list = rcore_shape_list(sizing->ruby);
+	if (!list)
 		sizing->failed = true;
 	else
-		count = READ(sizing->ruby->shape_list + place * sizing->layout->shape.size,
-			     shape, next_index);
+		count = READ(list + place * sizing->layout->shape.size, shape, next_index);
 	while (count >> bits && bits < POWER_LIMIT)
 		bits++;
 	return (uint64_t)WORD << bits;

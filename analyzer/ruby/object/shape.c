@@ -107,6 +107,13 @@ static void find(struct rcore_ruby *ruby)
 	rcore_search_statics(ruby, sizeof(uint64_t), test, ruby, &statics->shape_tree);
 }
 
+uint64_t rcore_shape_list(struct rcore_ruby *ruby)
+{
+	if (!ruby->shape_list)
+		find(ruby);
+	return ruby->shape_list;
+}
+
 struct rcore_error *rcore_shape(struct rcore_ruby *ruby, uint32_t id, struct rcore_shape *ret)
 {
 	const struct rcore_layout *layout = ruby->layout;
@@ -117,9 +124,7 @@ struct rcore_error *rcore_shape(struct rcore_ruby *ruby, uint32_t id, struct rco
 	if (!layout->traits.shapes || !size || size > sizeof(copy))
 		return rcore_error_create(RCORE_ERROR_UNSUPPORTED, "layout %s has no shapes",
 					  layout->name);
-	if (!ruby->shape_list)
-		find(ruby);
-	if (!ruby->shape_list)
+	if (!rcore_shape_list(ruby))
 		return rcore_error_create(RCORE_ERROR_FAULT,
 					  "the list of shapes was not found");
 	if (place >= RCORE_SHAPE_COUNT_LIMIT)

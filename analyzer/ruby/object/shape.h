@@ -43,6 +43,9 @@ static inline uint32_t rcore_shape_id(uint64_t flags)
 	return (uint32_t)(flags >> RCORE_SHAPE_ID_SHIFT);
 }
 
+/* Returns the address of the array, which is searched for if need be; or 0. */
+uint64_t rcore_shape_list(struct rcore_ruby *ruby);
+
 /*
  * Errors: FAULT if the array was not found or cannot be read; CORRUPT if there
  * is no such shape.

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/page_buffer.h"
 #include "base/second_thread.h"
 #include "target/core/core.h"
 #include "target/core/core_file.h"
@@ -17,6 +18,9 @@ enum {
 	GAP = 4 << 10,
 	/* Starting a thread takes as long as reading some 100 KB. */
 	LEAST = 1 << 20,
+	/* A thread takes at most so many ranges, and this share of all. */
+	MOST_TAKEN = 64,
+	SHARES = 32,
 };
 
 struct scan {
@@ -24,12 +28,14 @@ struct scan {
 	const struct rcore_live_range *ranges;
 	rcore_live_scan_visit *visit;
 	void *context;
-	int fd; /* -1: only the mapped file can be read */
+	size_t count, taken; /* ranges, and how many of them a thread takes */
+	atomic_size_t next;  /* the first range that no thread has taken */
+	int fd;              /* -1: only the mapped file can be read */
 	atomic_bool has_failed;
 };
 
 /* The part of the file that a thread has read, and who reads it. */
-struct half {
+struct part {
 	struct scan *scan;
 	struct rcore_core_reader reader;
 	const uint8_t *file;
@@ -58,19 +64,19 @@ static int open_again(const struct rcore_core *core)
 	return fd;
 }
 
-static const uint8_t *bytes_of(struct half *half, size_t index)
+static const uint8_t *bytes_of(struct part *part, size_t index)
 {
-	const struct rcore_live_range *range = &half->scan->ranges[index];
-	return rcore_core_reader_bytes(&half->reader, range->start, range->size);
+	const struct rcore_live_range *range = &part->scan->ranges[index];
+	return rcore_core_reader_bytes(&part->reader, range->start, range->size);
 }
 
 /* Reads the range at `bytes`, and those that follow it in the file. */
-static bool fill(struct half *half, const uint8_t *bytes, size_t index, size_t to)
+static bool fill(struct part *part, const uint8_t *bytes, size_t index, size_t to)
 {
-	const struct rcore_live_range *ranges = half->scan->ranges;
+	const struct rcore_live_range *ranges = part->scan->ranges;
 	const uint8_t *end = bytes + ranges[index].size, *next;
 	for (size_t i = index + 1; i < to; i++) {
-		next = bytes_of(half, i);
+		next = bytes_of(part, i);
 		if (!next || next < end || next - end > GAP)
 			break;
 		size_t before = (size_t)(next - bytes);
@@ -79,11 +85,11 @@ static bool fill(struct half *half, const uint8_t *bytes, size_t index, size_t t
 			break;
 		end = next + ranges[i].size;
 	}
-	half->from = bytes;
-	half->size = (size_t)(end - bytes);
-	for (size_t done = 0; done < half->size;) {
-		ssize_t some = pread(half->scan->fd, half->buffer + done, half->size - done,
-				     bytes - half->file + (off_t)done);
+	part->from = bytes;
+	part->size = (size_t)(end - bytes);
+	for (size_t done = 0; done < part->size;) {
+		ssize_t some = pread(part->scan->fd, part->buffer + done, part->size - done,
+				     bytes - part->file + (off_t)done);
 		if (some <= 0)
 			return false;
 		done += (size_t)some;
@@ -91,35 +97,53 @@ static bool fill(struct half *half, const uint8_t *bytes, size_t index, size_t t
 	return true;
 }
 
-static bool visit_range(struct half *half, int number, size_t index, size_t to)
+static bool visit_range(struct part *part, int number, size_t index, size_t to)
 {
-	struct scan *scan = half->scan;
+	struct scan *scan = part->scan;
 	size_t size = scan->ranges[index].size;
-	const uint8_t *bytes = bytes_of(half, index);
+	const uint8_t *bytes = bytes_of(part, index);
 	if (!bytes || size > RCORE_CORE_SCAN_MOST)
 		return false;
-	if (half->buffer) {
-		if ((bytes < half->from || bytes + size > half->from + half->size) &&
-		    !fill(half, bytes, index, to))
+	if (part->buffer) {
+		if ((bytes < part->from || bytes + size > part->from + part->size) &&
+		    !fill(part, bytes, index, to))
 			return false;
-		bytes = half->buffer + (bytes - half->from);
+		bytes = part->buffer + (bytes - part->from);
 	}
 	return scan->visit(scan->context, number, index, bytes);
 }
 
-static void scan_half(void *context, int number, size_t from, size_t to)
+/*
+ * Ranges take different times, so threads take a few at a time, and neither
+ * waits long for the other at the end.
+ */
+static bool take(struct scan *scan, size_t *ret_from, size_t *ret_to)
+{
+	size_t from = atomic_fetch_add(&scan->next, scan->taken);
+	if (from >= scan->count || scan->has_failed)
+		return false;
+	*ret_from = from;
+	*ret_to = scan->count - from < scan->taken ? scan->count : from + scan->taken;
+	return true;
+}
+
+static void scan_part(void *context, int number, size_t ignored_from, size_t ignored_to)
 {
 	struct scan *scan = context;
-	struct half half = {
+	size_t from, to;
+	(void)ignored_from;
+	(void)ignored_to;
+	struct part part = {
 		.scan = scan,
 		.file = rcore_core_file(scan->core)->bytes,
-		.buffer = scan->fd < 0 ? NULL : malloc(RCORE_CORE_SCAN_MOST),
+		.buffer = scan->fd < 0 ? NULL : rcore_page_buffer(RCORE_CORE_SCAN_MOST),
 	};
-	rcore_core_reader_init(&half.reader, scan->core);
-	for (size_t i = from; i < to && !scan->has_failed; i++)
-		if (!visit_range(&half, number, i, to))
-			scan->has_failed = true;
-	free(half.buffer);
+	rcore_core_reader_init(&part.reader, scan->core);
+	while (take(scan, &from, &to))
+		for (size_t i = from; i < to && !scan->has_failed; i++)
+			if (!visit_range(&part, number, i, to))
+				scan->has_failed = true;
+	free(part.buffer);
 }
 
 bool rcore_core_scan(const struct rcore_core *core, const struct rcore_live_range *ranges,
@@ -130,14 +154,14 @@ bool rcore_core_scan(const struct rcore_core *core, const struct rcore_live_rang
 		.ranges = ranges,
 		.visit = visit,
 		.context = context,
+		.count = count,
+		.taken = count / SHARES < MOST_TAKEN ? count / SHARES + 1 : MOST_TAKEN,
 		.fd = open_again(core),
 	};
-	size_t bytes = 0, first = 0, middle = 0;
+	size_t bytes = 0;
 	for (size_t i = 0; i < count; i++)
 		bytes += ranges[i].size;
-	while (first < bytes / 2)
-		first += ranges[middle++].size;
-	rcore_in_halves(bytes < LEAST ? count : middle, count, scan_half, &scan);
+	rcore_in_halves(bytes < LEAST ? count : count / 2, count, scan_part, &scan);
 	if (scan.fd >= 0)
 		close(scan.fd);
 	return !scan.has_failed;

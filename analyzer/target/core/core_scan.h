@@ -11,9 +11,9 @@ enum { RCORE_CORE_SCAN_MOST = 128 << 10 };
 
 /*
  * Does with a core what rcore_live_scan() does with a process: two threads read
- * half of the ranges each, in order. Reads them from the file, which takes half
- * of the time that the kernel would need to map their pages. Returns false if a
- * range is too large, or not in one saved piece.
+ * the ranges, some adjacent ones at a time. Reads them from the file, which
+ * takes half of the time that the kernel would need to map their pages. Returns
+ * false if a range is too large, or not in one saved piece.
  */
 bool rcore_core_scan(const struct rcore_core *core, const struct rcore_live_range *ranges,
 		     size_t count, rcore_live_scan_visit *visit, void *context);

@@ -44,16 +44,18 @@ static void close_core(void)
 
 struct seen {
 	const struct rcore_live_range *ranges;
-	size_t next[2]; /* by thread: the index that it must see next */
+	size_t next[2]; /* by thread: the least index that it may see next */
 	size_t count[2];
 	bool is_wrong[2];
+	char times[RANGES]; /* that each was seen */
 };
 
 static bool see(void *context, int thread, size_t index, const uint8_t *bytes)
 {
 	struct seen *seen = context;
 	const struct rcore_live_range *range = &seen->ranges[index];
-	seen->is_wrong[thread] |= seen->count[thread]++ && index != seen->next[thread];
+	seen->is_wrong[thread] |= index < seen->next[thread] || seen->times[index]++;
+	seen->count[thread]++;
 	seen->next[thread] = index + 1;
 	for (size_t i = 0; i < range->size / WORD; i++) {
 		uint64_t word;
@@ -70,9 +72,6 @@ static bool scan(const struct rcore_live_range *ranges, size_t count)
 	ck_assert(!seen.is_wrong[0] && !seen.is_wrong[1]);
 	if (is_complete)
 		ck_assert_uint_eq(seen.count[0] + seen.count[1], count);
-	/* The second thread has the second half. */
-	if (is_complete && seen.count[1])
-		ck_assert_uint_eq(seen.next[0], seen.count[0]);
 	return is_complete;
 }
 
@@ -92,7 +91,7 @@ static void make_ranges(struct rcore_live_range ranges[RANGES])
 	}
 }
 
-START_TEST(visits_all_in_order)
+START_TEST(visits_each_once)
 {
 	struct rcore_live_range ranges[RANGES];
 	srand((unsigned)_i);
@@ -152,7 +151,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {visits_all_in_order, fails_if_a_range_is_missing,
+	const TTest *const tests[] = {visits_each_once, fails_if_a_range_is_missing,
 				      reads_the_file_that_it_opened, fails_if_the_file_is_cut};
 	const struct rcore_test_suite suite = {
 		.name = "core_scan",

@@ -17,7 +17,8 @@ enum { WORDS = 1 << 20, RANGES = 600 };
 struct seen {
 	const uint64_t *words; /* of the child */
 	const struct rcore_live_range *ranges;
-	int counts[RANGES], threads[RANGES], wrong;
+	int counts[RANGES], threads[RANGES];
+	int wrong[2]; /* by thread */
 	size_t refused; /* the range that visit() rejects; 0: none */
 	size_t last[RCORE_LIVE_SCAN_THREADS];
 };
@@ -36,11 +37,11 @@ static bool visit(void *context, int thread, size_t index, const uint8_t *bytes)
 	uint64_t word;
 	seen->counts[index]++;
 	seen->threads[index] = thread;
-	seen->wrong += seen->last[thread] > index;
+	seen->wrong[thread] += seen->last[thread] > index;
 	seen->last[thread] = index;
 	for (size_t i = 0; i < range->size / sizeof(word); i++) {
 		memcpy(&word, bytes + i * sizeof(word), sizeof(word));
-		seen->wrong += word != word_of(first + i);
+		seen->wrong[thread] += word != word_of(first + i);
 	}
 	return !seen->refused || index != seen->refused;
 }
@@ -58,7 +59,7 @@ static void draw(struct rcore_live_range *ranges, const uint64_t *words, size_t 
 
 static void check_seen(const struct seen *seen, size_t bytes)
 {
-	ck_assert_int_eq(seen->wrong, 0);
+	ck_assert_int_eq(seen->wrong[0] + seen->wrong[1], 0);
 	for (size_t i = 0; i < RANGES; i++) {
 		ck_assert_int_eq(seen->counts[i], 1);
 		if (i)
