@@ -4,7 +4,7 @@
 
 /*
  * Marks a function that each tick of the sampler runs. The linker puts all of
- * these next to each other, in a few pages instead of some forty. That counts
+ * these next to each other, in a few pages instead of some forty. That matters
  * because rcore sleeps between ticks: each page and cache line that a tick
  * touches has to be found again.
  */

@@ -79,8 +79,8 @@ static size_t skip_name_end(const struct key *key)
 }
 
 /*
- * After =>, = or :, with blanks around it: `user[password]=x`, "token": 1. In
- * #<Token:0x1234> is an address, and :: joins names.
+ * After =>, = or :, with blanks around it: `user[password]=x`, "token": 1. But
+ * #<Token:0x1234> has an address there, and :: joins names.
  */
 static size_t separated(const struct key *key)
 {
@@ -308,8 +308,8 @@ static bool is_key(struct key *key)
 void rcore_secret_keys(const char *text, size_t size, struct rcore_spans *ret)
 {
 	/*
-	 * Keys inside a value are found too, for what is learned from them; but
-	 * nested ones would take a time that is quadratic in a long text.
+	 * Also finds keys inside a value, because rcore learns their values. In
+	 * a long text, this would take quadratic time.
 	 */
 	enum { LONG = 4096 };
 	for (size_t at = 0; at < size; at++) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Variables of C of the types VALUE and ID as what they are in Ruby: `type category enable ruby`."""
+"""Shows C variables of the types VALUE and ID as Ruby does, after `type category enable ruby`."""
 
 import lldb
 from rcore_bridge import Error
@@ -9,7 +9,7 @@ _CATEGORY = "ruby"
 
 
 def make(processes, debugger):
-    """A function for `type summary add -F`."""
+    """Returns a function for `type summary add -F`."""
 
     def ruby_summary(value, _dictionary):
         kind = value.GetType().GetUnqualifiedType().GetName()
@@ -25,7 +25,7 @@ def make(processes, debugger):
 
 
 def register(debugger, module):
-    """Neither for pointers nor for types made of these."""
+    """Adds the summaries, but not for pointers to these types or for types made of them."""
     result = lldb.SBCommandReturnObject()
     line = "type summary add --category %s --skip-pointers --no-value --cascade false -F %s.ruby_summary %s"
     words = (_CATEGORY, module.__name__, " ".join(TYPES))

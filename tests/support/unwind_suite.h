@@ -9,8 +9,7 @@
 #include "target/core/core.h"
 
 /*
- * Cores of tests/unit/image/programs/target.c, and what tests say of the stacks
- * in them.
+ * Cores of tests/unit/image/programs/target.c, and checks of the stacks in them.
  */
 
 /* One dead target. */

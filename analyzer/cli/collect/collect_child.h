@@ -15,8 +15,8 @@
 #include "base/error.h"
 
 /*
- * What a process keeps that parses a core: descriptors that were opened for it,
- * under fixed numbers. Everything else is closed.
+ * What the process that parses a core keeps: descriptors that were opened for
+ * it, under fixed numbers. Everything else is closed.
  */
 enum {
 	RCORE_CHILD_CORE, /* standard input; 1 and 2 lead to /dev/null */

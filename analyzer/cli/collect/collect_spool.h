@@ -32,12 +32,12 @@ struct rcore_spool_folder {
  */
 struct rcore_error *rcore_collect_folder_open(const char *path, int *ret);
 
-/* Puts what a file or folder has on the disk. Error: OS. */
+/* Writes what a file or folder contains to the disk. Error: OS. */
 struct rcore_error *rcore_collect_sync(int fd);
 
 /*
- * Opens the spool and its folders, which are no links. Errors: as above, and
- * USAGE if everybody may write to it. ret->path is then NULL.
+ * Opens the spool and its folders. Rejects links. Errors: as above, and USAGE
+ * if everybody may write to it. ret->path is then NULL.
  */
 struct rcore_error *rcore_spool_open(const char *path, struct rcore_spool_folder *ret);
 

@@ -67,7 +67,7 @@ function treemap(nodes, show) {
 		path.replaceChildren(...ids.map((index, at) => [at ? " \u203a " : "", index === current ? make("b", {}, nodes[index].title) : make("a", { href: `#node=${index}` }, nodes[index].title)]).flat().filter(Boolean).map((part) => part instanceof Node ? part : document.createTextNode(part)));
 	}
 
-	// Cells are made anew: the focus goes to the same one again, or else to the first one, or to the path.
+	// Replaces the cells. The focus goes to the same one again, otherwise to the first one, or to the path.
 	function drawCells() {
 		const focused = canvas.contains(document.activeElement) && document.activeElement.dataset.node;
 		const width = canvas.getBoundingClientRect().width || 800, whole = nodes[current].value || 1;

@@ -7,8 +7,8 @@
 #include "report/profile/page.h"
 
 /*
- * The times of labels: of each key, the values with most time, and the methods
- * that the largest of these spent it in.
+ * The times of labels: of each key, the values with the most time, and the
+ * methods in which the largest of these spent it.
  */
 
 struct pair {
@@ -52,7 +52,7 @@ static int compare_amounts(const void *x, const void *y)
 	return by_amount ? by_amount : order(a->label.value, b->label.value);
 }
 
-/* Of keys with equal amounts, those with fewer values tell more. */
+/* If amounts are equal, a key with fewer values comes first. */
 static int compare_keys(const void *x, const void *y)
 {
 	const struct key *a = x, *b = y;
@@ -98,7 +98,7 @@ static bool add_pairs(struct labels *labels, const struct rcore_profile *profile
 	return true;
 }
 
-/* Adds up equal pairs, which are beside each other. */
+/* Adds up equal pairs, which are next to each other. */
 static void fold(struct labels *labels)
 {
 	struct pair *items = labels->pairs.items;

@@ -80,7 +80,7 @@ static bool open_kept(struct copy *copy)
 		return false;
 	}
 	archive_write_set_format_raw(copy->archive);
-	/* The core ends where it ends. */
+	/* Adds no padding at the end. */
 	archive_write_set_bytes_in_last_block(copy->archive, 1);
 	archive_entry_set_filetype(entry, AE_IFREG);
 	archive_entry_set_pathname(entry, "core");
