@@ -253,7 +253,7 @@ static size_of *const sizes[RCORE_T_MASK + 1] = {
 
 struct rcore_slot_only rcore_slot_only(const struct rcore_layout *layout)
 {
-	struct rcore_slot_only rules;
+	struct rcore_slot_only rules = {0};
 	for (int type = 0; type <= RCORE_T_MASK; type++) {
 		struct rcore_embedding *embedding = &rules.types[type];
 		*embedding = sizes[type] ? rcore_embedding_of(layout, (enum rcore_type)type)
