@@ -6,6 +6,9 @@
 
 #include "base/grow.h"
 
+/* In paths->edge of a node that has no path yet. */
+enum { NO_GOAL, GOAL };
+
 static bool is_conservative(const struct rcore_heap *heap, uint32_t edge)
 {
 	return rcore_edge_kind(heap->label[edge]) == RCORE_EDGE_CONSERVATIVE;
@@ -14,6 +17,7 @@ static bool is_conservative(const struct rcore_heap *heap, uint32_t edge)
 static void add(struct rcore_heap_paths *paths, uint32_t node, uint32_t before, uint32_t edge)
 {
 	if (paths->before[node] == RCORE_HEAP_NONE) {
+		paths->missing -= paths->edge[node] == GOAL;
 		paths->before[node] = before;
 		paths->edge[node] = edge;
 		paths->order[paths->count++] = node;
@@ -41,7 +45,7 @@ static void add_roots(struct rcore_heap_paths *paths, bool conservative)
 static void walk(struct rcore_heap_paths *paths, uint32_t next, bool conservative)
 {
 	const struct rcore_heap *heap = paths->heap;
-	for (; next < paths->count; next++) {
+	for (; next < paths->count && paths->missing; next++) {
 		uint32_t node = paths->order[next], end = heap->first_edge[node + 1];
 		for (uint32_t edge = heap->first_edge[node]; edge < end; edge++)
 			if (conservative || !is_conservative(heap, edge))
@@ -53,7 +57,7 @@ static void walk(struct rcore_heap_paths *paths, uint32_t next, bool conservativ
 static void cross_edges(struct rcore_heap_paths *paths)
 {
 	const struct rcore_heap *heap = paths->heap;
-	for (uint32_t i = 0; i < paths->certain; i++) {
+	for (uint32_t i = 0; i < paths->certain && paths->missing; i++) {
 		uint32_t node = paths->order[i], end = heap->first_edge[node + 1];
 		for (uint32_t edge = heap->first_edge[node]; edge < end; edge++)
 			if (is_conservative(heap, edge))
@@ -61,8 +65,19 @@ static void cross_edges(struct rcore_heap_paths *paths)
 	}
 }
 
-struct rcore_error *rcore_heap_paths_init(const struct rcore_heap *heap,
-					  struct rcore_heap_paths *ret)
+static void find_all(struct rcore_heap_paths *paths)
+{
+	add_roots(paths, false);
+	walk(paths, 0, false);
+	paths->certain = paths->count;
+	if (!paths->missing)
+		return;
+	cross_edges(paths);
+	add_roots(paths, true);
+	walk(paths, paths->certain, true);
+}
+
+static struct rcore_error *allocate(const struct rcore_heap *heap, struct rcore_heap_paths *ret)
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->heap = heap;
@@ -79,12 +94,31 @@ struct rcore_error *rcore_heap_paths_init(const struct rcore_heap *heap,
 		return rcore_error_no_memory();
 	}
 	memset(ret->before, 0xff, heap->node_count * sizeof(*ret->before));
-	add_roots(ret, false);
-	walk(ret, 0, false);
-	ret->certain = ret->count;
-	cross_edges(ret);
-	add_roots(ret, true);
-	walk(ret, ret->certain, true);
+	return NULL;
+}
+
+struct rcore_error *rcore_heap_paths_init(const struct rcore_heap *heap,
+					  struct rcore_heap_paths *ret)
+{
+	struct rcore_error *err = allocate(heap, ret);
+	if (err)
+		return err;
+	ret->missing = SIZE_MAX;
+	find_all(ret);
+	return NULL;
+}
+
+struct rcore_error *rcore_heap_paths_to(const struct rcore_heap *heap, const uint32_t *nodes,
+					size_t count, struct rcore_heap_paths *ret)
+{
+	struct rcore_error *err = allocate(heap, ret);
+	if (err)
+		return err;
+	for (size_t i = 0; i < count; i++) {
+		ret->missing += ret->edge[nodes[i]] == NO_GOAL;
+		ret->edge[nodes[i]] = GOAL;
+	}
+	find_all(ret);
 	return NULL;
 }
 

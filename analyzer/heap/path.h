@@ -27,11 +27,19 @@ struct rcore_heap_paths {
 	uint32_t count;
 	/* How many of them need nothing conservative. */
 	uint32_t certain;
+	/* Of rcore_heap_paths_to(): how many goals have no path yet. */
+	size_t missing;
 };
 
 /* Free `ret` with rcore_heap_paths_deinit(). Errors: NO_MEMORY, LIMIT. */
 struct rcore_error *rcore_heap_paths_init(const struct rcore_heap *heap,
 					  struct rcore_heap_paths *ret);
+/*
+ * Does the same, but ends as soon as `count` nodes have their paths: those that
+ * rcore_heap_paths_init() finds for them. Others may look unreachable.
+ */
+struct rcore_error *rcore_heap_paths_to(const struct rcore_heap *heap, const uint32_t *nodes,
+					size_t count, struct rcore_heap_paths *ret);
 void rcore_heap_paths_deinit(struct rcore_heap_paths *paths);
 
 /* How a path reaches a node. */

@@ -132,7 +132,11 @@ size_t rcore_heap_top_retained(const struct rcore_heap_walk *walk,
 			       uint32_t *ret)
 {
 	size_t count = 0;
+	uint64_t least = 0; /* of the nodes in `ret` */
 	for (uint32_t number = 1; limit && number < dominators->count; number++) {
+		/* Only a few of millions pass this. */
+		if (count == limit && dominators->retained[number] < least)
+			continue;
 		uint32_t node = walk->node[number];
 		if (node >= walk->heap->node_count)
 			continue;
@@ -144,6 +148,7 @@ size_t rcore_heap_top_retained(const struct rcore_heap_walk *walk,
 		for (; at && is_before(walk, dominators, node, ret[at - 1]); at--)
 			ret[at] = ret[at - 1];
 		ret[at] = node;
+		least = dominators->retained[walk->number[ret[count - 1]]];
 	}
 	return count;
 }

@@ -3,6 +3,7 @@
 #define RCORE_RUBY_CHILDREN_H
 
 #include "model/heap/heap.h"
+#include "ruby/object/fields.h"
 #include "ruby/object/value.h"
 
 /*
@@ -27,6 +28,8 @@ struct rcore_child {
 /* Gets each reference that is not an immediate. It need not be valid. */
 typedef void rcore_child_visit(void *context, const struct rcore_child *child);
 
+enum { RCORE_CHILD_IVARS = 256 };
+
 struct rcore_children {
 	struct rcore_ruby *ruby;
 	rcore_child_visit *visit;
@@ -41,6 +44,15 @@ struct rcore_children {
 	uint64_t count;  /* of words looked at so far */
 	uint64_t total;  /* of those of all objects */
 	uint64_t *words; /* a buffer of RCORE_CHILD_WORDS */
+	/*
+	 * The IDs of the first instance variables of objects that have this
+	 * shape or, up to 3.1, this table. `kind` is NONE before the first one.
+	 */
+	struct rcore_child_ivars {
+		enum rcore_fields_kind kind;
+		uint64_t place; /* the shape or the table */
+		uint64_t count, ids[RCORE_CHILD_IVARS];
+	} ivars;
 	bool generic_failed;
 };
 

@@ -10,65 +10,39 @@
 #include "ruby/object/shape.h"
 #include "ruby/object/st_table.h"
 
-enum { NAMED_LIMIT = 256, INDEX_LIMIT = 1 << 16 };
+enum { NAMED_LIMIT = RCORE_CHILD_IVARS, INDEX_LIMIT = 1 << 16 };
 
-/*
- * Finds how many fields a shape has, and the IDs of the first ones. Fields
- * without a name (object_id) have the ID 0.
- */
-static uint64_t fields_of_shape(struct rcore_children *children, uint32_t id,
-				uint64_t ids[NAMED_LIMIT])
+/* Fields without a name (object_id) have the ID 0. */
+static struct rcore_error *ivars_of_shape(struct rcore_children *children, uint32_t id)
 {
+	struct rcore_child_ivars *ivars = &children->ivars;
 	struct rcore_shape shape;
-	uint64_t count = 0;
 	bool counted = false;
 	for (unsigned steps = 0; steps < RCORE_SHAPE_DEPTH_LIMIT; steps++) {
 		struct rcore_error *err = rcore_shape(children->ruby, id, &shape);
-		rcore_child_failed(children, err);
 		if (err)
-			break;
+			return err;
 		if (!counted)
-			count = (uint64_t)shape.index + 1;
+			ivars->count = (uint64_t)shape.index + 1;
 		counted = true;
 		if (shape.is_root)
 			break;
 		if (shape.adds_ivar && shape.index < NAMED_LIMIT)
-			ids[shape.index] = shape.edge;
+			ivars->ids[shape.index] = shape.edge;
 		id = shape.parent;
 	}
-	return count <= UINT32_MAX ? count : 0;
+	if (ivars->count > UINT32_MAX)
+		ivars->count = 0;
+	return NULL;
 }
 
-static void mark_by_shape(struct rcore_children *children, const struct rcore_fields *fields)
-{
-	uint64_t ids[NAMED_LIMIT] = {0};
-	uint64_t count = fields_of_shape(children, fields->shape, ids);
-	uint64_t some = count < NAMED_LIMIT ? count : NAMED_LIMIT;
-	uint64_t values[NAMED_LIMIT];
-	if (!some)
-		return;
-	if (count > RCORE_CHILD_LIMIT ||
-	    rcore_read(children->ruby->memory, fields->at, values, some * sizeof(*values))) {
-		children->state |= RCORE_HEAP_PARTIAL;
-		return;
-	}
-	for (uint64_t i = 0; i < some; i++)
-		rcore_child_mark(children, values[i], RCORE_EDGE_IVAR, ids[i]);
-	if (count > some)
-		rcore_child_mark_values(children, fields->at + some * sizeof(*values),
-					count - some, RCORE_EDGE_ELEMENT);
-}
-
-/* Up to 3.1: finds the IDs of the first indices. */
-static void ids_of_indices(struct rcore_children *children, uint64_t table,
-			   uint64_t ids[NAMED_LIMIT])
+/* Up to 3.1. */
+static struct rcore_error *ivars_of_table(struct rcore_children *children, uint64_t table)
 {
 	const struct rcore_layout *layout = children->ruby->layout;
 	struct rcore_st_iterator iterator;
 	uint64_t key, record, index;
 	bool found = true;
-	if (!table)
-		return;
 	struct rcore_error *err = rcore_st_begin(&iterator, children->ruby, table, INDEX_LIMIT);
 	while (!err && found) {
 		err = rcore_st_next(&iterator, &found, &key, &record);
@@ -78,28 +52,65 @@ static void ids_of_indices(struct rcore_children *children, uint64_t table,
 		if (rcore_has(&layout->iv_index.index))
 			index = RCORE_CHILD_READ(children, record, iv_index, index);
 		if (index < NAMED_LIMIT)
-			ids[index] = key;
+			children->ivars.ids[index] = key;
 	}
-	rcore_child_failed(children, err);
+	return err;
 }
 
-static void mark_by_index(struct rcore_children *children, const struct rcore_fields *fields)
+/* Looks up the IDs, unless they are those of the last object. */
+static void find_ivars(struct rcore_children *children, const struct rcore_fields *fields)
 {
-	uint64_t ids[NAMED_LIMIT] = {0}, values[NAMED_LIMIT];
-	uint64_t some = fields->count < NAMED_LIMIT ? fields->count : NAMED_LIMIT;
-	if (!some || !fields->at)
+	struct rcore_child_ivars *ivars = &children->ivars;
+	const bool by_shape = fields->kind == RCORE_FIELDS_BY_SHAPE;
+	const uint64_t place = by_shape ? fields->shape : fields->indices;
+	const uint8_t state = children->state;
+	struct rcore_error *err = NULL;
+	if (ivars->kind == fields->kind && ivars->place == place)
 		return;
-	ids_of_indices(children, fields->indices, ids);
-	if (fields->count > RCORE_CHILD_LIMIT ||
+	*ivars = (struct rcore_child_ivars){.kind = fields->kind, .place = place};
+	children->state = 0;
+	if (by_shape)
+		err = ivars_of_shape(children, fields->shape);
+	else if (place)
+		err = ivars_of_table(children, place);
+	rcore_child_failed(children, err);
+	/* What cannot be read makes the next object partial, too. */
+	if (children->state)
+		ivars->kind = RCORE_FIELDS_NONE;
+	children->state |= state;
+}
+
+static void mark_named(struct rcore_children *children, const struct rcore_fields *fields,
+		       uint64_t count)
+{
+	uint64_t values[NAMED_LIMIT], some = count < NAMED_LIMIT ? count : NAMED_LIMIT;
+	if (!some)
+		return;
+	if (count > RCORE_CHILD_LIMIT ||
 	    rcore_read(children->ruby->memory, fields->at, values, some * sizeof(*values))) {
 		children->state |= RCORE_HEAP_PARTIAL;
 		return;
 	}
 	for (uint64_t i = 0; i < some; i++)
-		rcore_child_mark(children, values[i], RCORE_EDGE_IVAR, ids[i]);
-	if (fields->count > some)
+		rcore_child_mark(children, values[i], RCORE_EDGE_IVAR, children->ivars.ids[i]);
+	if (count > some)
 		rcore_child_mark_values(children, fields->at + some * sizeof(*values),
-					fields->count - some, RCORE_EDGE_ELEMENT);
+					count - some, RCORE_EDGE_ELEMENT);
+}
+
+static void mark_by_shape(struct rcore_children *children, const struct rcore_fields *fields)
+{
+	find_ivars(children, fields);
+	mark_named(children, fields, children->ivars.count);
+}
+
+/* Up to 3.1. */
+static void mark_by_index(struct rcore_children *children, const struct rcore_fields *fields)
+{
+	if (!fields->count || !fields->at)
+		return;
+	find_ivars(children, fields);
+	mark_named(children, fields, fields->count);
 }
 
 static void mark_fields(struct rcore_children *children, const struct rcore_fields *fields)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/page_buffer.h"
 #include "ruby/children/graph.h"
 #include "ruby/heap/heap.h"
 #include "ruby/object/id_table.h"
@@ -22,6 +23,18 @@ struct name {
 
 enum name_space { OF_ID = 1, OF_SERIAL, OF_TEXT };
 
+/*
+ * The memory of the target, and a copy of the page whose objects are being
+ * read. Most that decoders read of an object is in its slot.
+ */
+struct window {
+	struct rcore_memory memory;
+	struct rcore_memory *below;
+	uint64_t start;
+	size_t size;
+	unsigned char *bytes; /* PAGE_LIMIT */
+};
+
 struct edges {
 	struct rcore_ruby *ruby;
 	struct rcore_heap *heap;
@@ -38,6 +51,34 @@ struct edges {
 	uint32_t node; /* whose references are being read */
 	struct rcore_error *err;
 };
+
+static enum rcore_fault read_window(struct rcore_memory *memory, uint64_t address, void *buffer,
+				    size_t size)
+{
+	const struct window *window = (const struct window *)memory;
+	const uint64_t offset = address - window->start;
+	if (offset >= window->size || size > window->size - offset)
+		return rcore_read(window->below, address, buffer, size);
+	/* Most reads are of one word, which needs no call. */
+	if (size == sizeof(uint64_t))
+		memcpy(buffer, window->bytes + offset, sizeof(uint64_t));
+	else
+		memcpy(buffer, window->bytes + offset, size);
+	return RCORE_FAULT_NONE;
+}
+
+/* Returns false if the page cannot be read. */
+static bool move_window(struct window *window, const struct rcore_heap_span *span)
+{
+	size_t bytes = (size_t)span->slot_count * span->slot_size;
+	window->size = 0;
+	if (span->is_absent || bytes > PAGE_LIMIT ||
+	    rcore_read(window->below, span->start, window->bytes, bytes))
+		return false;
+	window->start = span->start;
+	window->size = bytes;
+	return true;
+}
 
 static size_t mix(uint64_t key)
 {
@@ -238,12 +279,10 @@ static void put_class_first(struct rcore_heap *heap, uint32_t first)
 }
 
 static void add_span(struct edges *edges, const struct rcore_heap_span *span,
-		     unsigned char *buffer)
+		     struct window *window)
 {
 	struct rcore_heap *heap = edges->heap;
-	size_t bytes = (size_t)span->slot_count * span->slot_size;
-	bool read = !span->is_absent && bytes <= PAGE_LIMIT &&
-		    !rcore_read(edges->ruby->memory, span->start, buffer, bytes);
+	bool read = move_window(window, span);
 	for (uint32_t i = 0; i < span->slot_count && !edges->err; i++) {
 		uint32_t node = span->first_node + i, first = heap->edge_count;
 		heap->first_edge[node] = first;
@@ -251,7 +290,7 @@ static void add_span(struct edges *edges, const struct rcore_heap_span *span,
 		if (!read || heap->type[node] == RCORE_T_NONE)
 			continue;
 		rcore_children_of(&edges->children, span->start + (uint64_t)i * span->slot_size,
-				  buffer + (size_t)i * span->slot_size, span->slot_size);
+				  window->bytes + (size_t)i * span->slot_size, span->slot_size);
 		heap->state[node] |= edges->children.state;
 		put_class_first(heap, first);
 	}
@@ -260,19 +299,23 @@ static void add_span(struct edges *edges, const struct rcore_heap_span *span,
 static struct rcore_error *add_all(struct edges *edges)
 {
 	struct rcore_heap *heap = edges->heap;
-	unsigned char *buffer = malloc(PAGE_LIMIT);
+	struct window window = {.memory.read = read_window,
+				.below = edges->ruby->memory,
+				.bytes = rcore_page_buffer(PAGE_LIMIT)};
 	heap->first_edge =
 		rcore_calloc((size_t)heap->node_count + 1, sizeof(*heap->first_edge));
-	if (!buffer || !heap->first_edge)
+	if (!window.bytes || !heap->first_edge)
 		edges->err = rcore_error_no_memory();
+	edges->ruby->memory = &window.memory;
 	for (size_t i = 0; i < heap->span_count && !edges->err; i++) {
-		add_span(edges, &heap->spans[i], buffer);
+		add_span(edges, &heap->spans[i], &window);
 		rcore_graph_release(edges->ruby, i);
 	}
 	rcore_core_release_pages(edges->ruby->core);
 	if (!edges->err)
 		heap->first_edge[heap->node_count] = heap->edge_count;
-	free(buffer);
+	edges->ruby->memory = window.below;
+	free(window.bytes);
 	return edges->err;
 }
 

@@ -20,7 +20,9 @@ struct slots {
 	struct rcore_heap *heap;
 	size_t span_capacity, large_capacity;
 	uint64_t node_capacity;
+	struct rcore_slot_only slot_only;
 	struct rcore_page_bits bits;
+	uint64_t before_sweep; /* of the same page */
 	struct rcore_error *err;
 };
 
@@ -28,15 +30,14 @@ static uint8_t state_of(const struct slots *slots, uint64_t address, uint64_t fl
 {
 	const struct rcore_layout *layout = slots->ruby->layout;
 	const struct rcore_page_bits *bits = &slots->bits;
-	uint64_t before_sweep = 0;
-	bool marked = rcore_page_bit(bits, &layout->heap_page.mark_bits, address);
+	const uint32_t index = rcore_page_index(bits, address);
+	bool marked = rcore_page_bit_at(bits, &layout->heap_page.mark_bits, index);
 	uint8_t state = marked ? RCORE_HEAP_MARKED : 0;
-	rcore_field_of(bits->copy, bits->size, &layout->heap_page.before_sweep, &before_sweep);
-	if (before_sweep && !marked)
+	if (slots->before_sweep && !marked)
 		state |= RCORE_HEAP_UNSWEPT;
 	if (rcore_page_age(bits, address, flags) == RCORE_OLD_AGE)
 		state |= RCORE_HEAP_OLD;
-	if (!rcore_page_bit(bits, &layout->heap_page.wb_unprotected_bits, address))
+	if (!rcore_page_bit_at(bits, &layout->heap_page.wb_unprotected_bits, index))
 		state |= RCORE_HEAP_WB_PROTECTED;
 	return state;
 }
@@ -97,7 +98,6 @@ static struct rcore_error *add_slot(struct slots *slots, uint32_t node, uint64_t
 {
 	struct rcore_heap *heap = slots->heap;
 	uint64_t flags, bytes = 0;
-	bool known = true;
 	memcpy(&flags, copy, sizeof(flags));
 	heap->type[node] = flags & RCORE_T_MASK;
 	heap->state[node] = 0;
@@ -111,8 +111,8 @@ static struct rcore_error *add_slot(struct slots *slots, uint32_t node, uint64_t
 		heap->type[node] = RCORE_T_NONE;
 		return NULL;
 	}
-	known = rcore_memsize(slots->ruby, address, copy, size, &bytes);
-	if (!known)
+	if (!rcore_is_slot_only(&slots->slot_only, flags) &&
+	    !rcore_memsize(slots->ruby, address, copy, size, &bytes))
 		heap->state[node] |= RCORE_HEAP_SIZE_UNKNOWN;
 	return set_extra(slots, node, bytes);
 }
@@ -137,6 +137,9 @@ static bool add_page(void *context, uint64_t heap_page, const struct rcore_heap_
 		.heap_page = heap_page,
 	};
 	rcore_page_bits_read(&slots->bits, slots->ruby, heap_page);
+	slots->before_sweep = 0;
+	rcore_field_of(slots->bits.copy, slots->bits.size,
+		       &slots->ruby->layout->heap_page.before_sweep, &slots->before_sweep);
 	for (size_t i = 0; i < page->slots && !slots->err; i++) {
 		uint32_t node = heap->node_count + (uint32_t)i;
 		if (copy) {
@@ -179,6 +182,7 @@ struct rcore_error *rcore_graph_slots(struct rcore_ruby *ruby, uint64_t objspace
 		return rcore_error_no_memory();
 	slots->ruby = ruby;
 	slots->heap = ret;
+	slots->slot_only = rcore_slot_only(ruby->layout);
 	/* From here on, most of the heap is read, some of it again. */
 	rcore_core_read_mapping(ruby->core);
 	read_mode(ruby, objspace, ret);

@@ -71,7 +71,7 @@ static struct rcore_error *find_route(struct rcore_heap_namer *namer, uint32_t n
 				      struct rcore_heap_refs *refs)
 {
 	struct rcore_heap_paths paths;
-	struct rcore_error *err = rcore_heap_paths_init(namer->heap, &paths);
+	struct rcore_error *err = rcore_heap_paths_to(namer->heap, &node, 1, &paths);
 	if (err)
 		return err;
 	err = rcore_heap_describe_route(namer, &paths, node, &refs->route);

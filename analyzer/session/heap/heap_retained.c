@@ -183,7 +183,7 @@ static struct rcore_error *count_classes(const struct counting *counting)
 	return err;
 }
 
-static struct rcore_error *list_objects(const struct counting *counting)
+static struct rcore_error *list_objects(struct counting *counting)
 {
 	struct rcore_heap_retained *retained = counting->retained;
 	struct rcore_heap_namer *namer = counting->namer;
@@ -196,6 +196,8 @@ static struct rcore_error *list_objects(const struct counting *counting)
 	size_t count = err ? 0
 			   : rcore_heap_top_retained(&counting->walk, &counting->dominators,
 						     counting->limit, top);
+	if (!err)
+		err = rcore_heap_paths_to(namer->heap, top, count, &counting->paths);
 	for (size_t i = 0; i < count && !err; i++) {
 		struct rcore_retained_object *item =
 			&retained->objects[retained->object_count++];
@@ -224,8 +226,6 @@ static struct rcore_error *run(struct rcore_heap_namer *namer, void *context)
 	}
 	if (!err)
 		err = count_classes(counting);
-	if (!err)
-		err = rcore_heap_paths_init(namer->heap, &counting->paths);
 	if (!err)
 		err = list_objects(counting);
 	return err ? err : rcore_heap_describe_gaps(namer, &counting->retained->gaps);

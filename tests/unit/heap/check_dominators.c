@@ -279,6 +279,50 @@ static void check_steps(const struct rcore_heap *heap, const struct rcore_heap_p
 		ck_assert_uint_eq(path->steps[0].node, path->root->node);
 }
 
+static void is_same_path(const struct rcore_heap_paths *one,
+			 const struct rcore_heap_paths *other, uint32_t node)
+{
+	struct rcore_heap_path a, b;
+	ck_assert_ptr_null(rcore_heap_path_init(one, node, &a));
+	ck_assert_ptr_null(rcore_heap_path_init(other, node, &b));
+	ck_assert_ptr_eq(a.root, b.root);
+	ck_assert_uint_eq(a.count, b.count);
+	for (size_t i = 0; i < a.count; i++) {
+		ck_assert_uint_eq(a.steps[i].node, b.steps[i].node);
+		ck_assert_uint_eq(a.steps[i].label, b.steps[i].label);
+	}
+	rcore_heap_path_deinit(&a);
+	rcore_heap_path_deinit(&b);
+}
+
+START_TEST(paths_to_some_nodes_are_the_same)
+{
+	bool ended_early = false;
+	seed = random_seed();
+	for (int i = 0; i < GRAPHS; i++) {
+		enum { GOALS = 3 };
+		struct heap_builder builder;
+		struct rcore_heap_paths all, some;
+		uint32_t goals[GOALS];
+		heap_builder_draw(&builder, &seed, MOST_NODES);
+		const struct rcore_heap *heap = &builder.heap;
+		size_t count = heap->node_count ? (size_t)i % (GOALS + 1) : 0;
+		for (size_t k = 0; k < count; k++)
+			goals[k] = (uint32_t)random_below(&seed, heap->node_count);
+		ck_assert_ptr_null(rcore_heap_paths_init(heap, &all));
+		ck_assert_ptr_null(rcore_heap_paths_to(heap, goals, count, &some));
+		for (size_t k = 0; k < count; k++)
+			is_same_path(&all, &some, goals[k]);
+		ck_assert_uint_le(some.count, all.count);
+		ended_early |= some.count < all.count;
+		rcore_heap_paths_deinit(&all);
+		rcore_heap_paths_deinit(&some);
+		heap_builder_deinit(&builder);
+	}
+	ck_assert(ended_early);
+}
+END_TEST
+
 START_TEST(paths_are_shortest)
 {
 	seed = random_seed();
@@ -436,7 +480,8 @@ END_TEST
 int main(void)
 {
 	const TTest *const random[] = {sizes_are_those_of_removing_a_node, paths_are_shortest,
-				       referrers_are_all, an_empty_heap_is_one};
+				       paths_to_some_nodes_are_the_same, referrers_are_all,
+				       an_empty_heap_is_one};
 	const TTest *const hostile[] = {hostile_shapes_end};
 	const struct rcore_test_suite suites[] = {
 		{.name = "dominators", .tests = random, .count = RCORE_COUNT(random)},

@@ -18,7 +18,7 @@ struct seen {
 	const uint64_t *words; /* of the child */
 	const struct rcore_live_range *ranges;
 	int counts[RANGES], threads[RANGES];
-	int wrong[2]; /* by thread */
+	int wrong[2];   /* by thread */
 	size_t refused; /* the range that visit() rejects; 0: none */
 	size_t last[RCORE_LIVE_SCAN_THREADS];
 };
