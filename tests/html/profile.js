@@ -131,7 +131,7 @@ const TESTS = {
 		const spent = STATES.filter(([name]) => states[name]).map(([name, text]) => `${sums.text(states[name])} ${text} (${sums.percent(states[name], whole)})`);
 		const selves = sums.methods(sums.report.totals).filter((method) => method.self).map((method) => method.self).sort((a, b) => b - a).slice(0, 3);
 		const wanted = [];
-		if (!sums.isCalls) wanted.push(`Of ${sums.text(whole)}, threads spent ${spent.join(", ")}.`);
+		if (!sums.isCalls && spent.length) wanted.push(`Of ${sums.text(whole)}, threads spent ${spent.join(", ")}.`);
 		if (!sums.isCalls && states.parked) wanted.push(`Meanwhile, parked fibers waited for ${sums.text(states.parked)}.`);
 		const differences = same("states", found.slice(0, wanted.length), wanted);
 		const tops = found[wanted.length] || "";
