@@ -52,12 +52,15 @@ size_t rcore_cli_groups(const struct rcore_command *command, void *arguments,
 	if (command->input == RCORE_INPUT_TARGET)
 		ret[count++] = (struct rcore_option_group){"Which target",
 							   rcore_cli_target_options, target};
-	if (command->input != RCORE_INPUT_NONE)
+	if (command->input != RCORE_INPUT_NONE) {
+		ret[count++] = (struct rcore_option_group){"Files and output",
+							   rcore_cli_files_options, target};
 		ret[count++] = (struct rcore_option_group){
-			"Files and output",
-			command->redact ? rcore_cli_files_options_secrets
-					: rcore_cli_files_options,
+			"",
+			command->redact ? rcore_cli_redact_options_secrets
+					: rcore_cli_redact_options,
 			target};
+	}
 	ret[count++] = (struct rcore_option_group){"Help", help_options, help};
 	return count;
 }

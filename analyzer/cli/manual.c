@@ -130,7 +130,7 @@ static void print_options(const struct rcore_command *command)
 	for (size_t i = 0; i < count; i++) {
 		if (!groups[i].options || !groups[i].options->name)
 			continue;
-		if (groups[i].heading) {
+		if (groups[i].heading && *groups[i].heading) {
 			fputs(".SS ", stdout);
 			print_text(groups[i].heading);
 			putchar('\n');

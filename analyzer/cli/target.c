@@ -20,55 +20,34 @@ static const char *const color_names[] = {
 
 #define MEMBER(name) offsetof(struct rcore_cli_target, name)
 
-#define FILES_OPTIONS(redact_help)                                                           \
-	{                                                                                    \
-		{"sysroot",                                                                  \
-		 0,                                                                          \
-		 RCORE_OPTION_TEXT,                                                          \
-		 MEMBER(options.sysroot),                                                    \
-		 "DIR",                                                                      \
-		 "Read the target's files below DIR: the root of a container, or a copy of " \
-		 "another "                                                                  \
-		 "machine's files",                                                          \
-		 .completion = RCORE_COMPLETE_FILE},                                         \
-			{"lib-search-path",                                                  \
-			 0,                                                                  \
-			 RCORE_OPTION_LIST,                                                  \
-			 MEMBER(search_paths),                                               \
-			 "DIR",                                                              \
-			 "Search DIR for the target's files, by build-id and name. Can be "  \
-			 "repeated",                                                         \
-			 .completion = RCORE_COMPLETE_FILE},                                 \
-			{"layout",                                                           \
-			 0,                                                                  \
-			 RCORE_OPTION_TEXT,                                                  \
-			 MEMBER(options.layout_file),                                        \
-			 "FILE",                                                             \
-			 "Use the layout table in FILE (see rcore layout)",                  \
-			 .completion = RCORE_COMPLETE_FILE},                                 \
-			{"color",                                                            \
-			 0,                                                                  \
-			 RCORE_OPTION_CHOICE,                                                \
-			 MEMBER(color_when),                                                 \
-			 "WHEN",                                                             \
-			 "Use colors: auto (the default), always or never",                  \
-			 color_names,                                                        \
-			 .completion = RCORE_COMPLETE_NOTHING},                              \
-			{"redact",                                                           \
-			 0,                                                                  \
-			 RCORE_OPTION_CHOICE,                                                \
-			 MEMBER(redact),                                                     \
-			 "WHAT",                                                             \
-			 redact_help,                                                        \
-			 rcore_redact_names,                                                 \
-			 .completion = RCORE_COMPLETE_NOTHING},                              \
-			{0},                                                                 \
-	}
+const struct rcore_option rcore_cli_files_options[] = {
+	{"sysroot", 0, RCORE_OPTION_TEXT, MEMBER(options.sysroot), "DIR",
+	 "Read the target's files below DIR: the root of a container, or a copy of another "
+	 "machine's files",
+	 .completion = RCORE_COMPLETE_FILE},
+	{"lib-search-path", 0, RCORE_OPTION_LIST, MEMBER(search_paths), "DIR",
+	 "Search DIR for the target's files, by build-id and name. Can be repeated",
+	 .completion = RCORE_COMPLETE_FILE},
+	{"layout", 0, RCORE_OPTION_TEXT, MEMBER(options.layout_file), "FILE",
+	 "Use the layout table in FILE (see rcore layout)", .completion = RCORE_COMPLETE_FILE},
+	{"color", 0, RCORE_OPTION_CHOICE, MEMBER(color_when), "WHEN",
+	 "Use colors: auto (the default), always or never", color_names,
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{0},
+};
 
-const struct rcore_option rcore_cli_files_options[] = FILES_OPTIONS(RCORE_REDACT_HELP);
+const struct rcore_option rcore_cli_redact_options[] = {
+	{"redact", 0, RCORE_OPTION_CHOICE, MEMBER(redact), "WHAT", RCORE_REDACT_HELP,
+	 rcore_redact_names, .completion = RCORE_COMPLETE_NOTHING},
+	{0},
+};
 
-const struct rcore_option rcore_cli_files_options_secrets[] =
-	FILES_OPTIONS(RCORE_REDACT_HELP_OF("", "the default: "));
+const struct rcore_option rcore_cli_redact_options_secrets[] = {
+	{"redact", 0, RCORE_OPTION_CHOICE, MEMBER(redact), "WHAT",
+	 RCORE_REDACT_HELP_OF("", "the default: "), rcore_redact_names,
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{0},
+};
 
 const struct rcore_option rcore_cli_target_options[] = {
 	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID|NAME",

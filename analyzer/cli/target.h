@@ -29,8 +29,9 @@ struct rcore_cli_target {
 /* Options of struct rcore_cli_target; each ends with {0}. */
 /* Where files are, and how the output looks. */
 extern const struct rcore_option rcore_cli_files_options[];
-/* The same, of commands that remove secrets by default. */
-extern const struct rcore_option rcore_cli_files_options_secrets[];
+/* What to remove; the second is of commands that remove secrets by default. */
+extern const struct rcore_option rcore_cli_redact_options[];
+extern const struct rcore_option rcore_cli_redact_options_secrets[];
 extern const struct rcore_option
 	rcore_cli_target_options[]; /* which target, and how to read it */
 

@@ -162,7 +162,10 @@ struct rcore_view {
 
 /* Options, and the struct whose members they set. */
 struct rcore_option_group {
-	/* The heading above them in help; NULL for the command's own. */
+	/*
+	 * The heading above them in help; NULL for the command's own, "" if
+	 * they belong to the group before.
+	 */
 	const char *heading;
 	const struct rcore_option *options; /* ends with {0}; NULL: none */
 	void *arguments;

@@ -74,7 +74,8 @@ static void print_options(const struct rcore_option_group *group, size_t width, 
 {
 	if (!group->options || !group->options->name)
 		return;
-	fprintf(out, "\n%s:\n", group->heading ? group->heading : "Options");
+	if (!group->heading || *group->heading)
+		fprintf(out, "\n%s:\n", group->heading ? group->heading : "Options");
 	for (const struct rcore_option *option = group->options; option->name; option++)
 		print_option(option, width, out);
 }

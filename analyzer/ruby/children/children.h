@@ -51,7 +51,8 @@ struct rcore_children {
 	struct rcore_child_ivars {
 		enum rcore_fields_kind kind;
 		uint64_t place; /* the shape or the table */
-		uint64_t count, ids[RCORE_CHILD_IVARS];
+		uint64_t count; /* of fields that the shape has */
+		uint64_t ids[RCORE_CHILD_IVARS];
 	} ivars;
 	bool generic_failed;
 };

@@ -25,7 +25,7 @@ enum name_space { OF_ID = 1, OF_SERIAL, OF_TEXT };
 
 /*
  * The memory of the target, and a copy of the page whose objects are being
- * read. Most that decoders read of an object is in its slot.
+ * read. Most of what decoders read of an object is in its slot.
  */
 struct window {
 	struct rcore_memory memory;

@@ -15,8 +15,8 @@ bool rcore_memsize(struct rcore_ruby *ruby, uint64_t object, const void *copy, s
 		   uint64_t *ret);
 
 /*
- * Which objects need nothing but their slots, by type. Most do, so who looks at
- * many should ask this first.
+ * Which objects need nothing but their slots, by type. Most objects do, so a
+ * caller that looks at many should ask this first.
  */
 struct rcore_slot_only {
 	struct rcore_embedding types[RCORE_T_MASK + 1];

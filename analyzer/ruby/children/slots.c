@@ -22,7 +22,7 @@ struct slots {
 	uint64_t node_capacity;
 	struct rcore_slot_only slot_only;
 	struct rcore_page_bits bits;
-	uint64_t before_sweep; /* of the same page */
+	uint64_t before_sweep; /* of the page that `bits` are of */
 	struct rcore_error *err;
 };
 

@@ -18,7 +18,7 @@ enum {
 	GAP = 4 << 10,
 	/* Starting a thread takes as long as reading some 100 KB. */
 	LEAST = 1 << 20,
-	/* A thread takes at most so many ranges, and this share of all. */
+	/* A thread takes 1/SHARES of all ranges, but at most MOST_TAKEN. */
 	MOST_TAKEN = 64,
 	SHARES = 32,
 };

@@ -2,8 +2,10 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "base/count.h"
 #include "heap/barriers.h"
 #include "random_heap.h"
+#include "suite.h"
 
 enum { ROUNDS = 200, MOST = 60 };
 
@@ -51,13 +53,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("barriers");
-	TCase *tcase = tcase_create("barriers");
-	tcase_add_test(tcase, missing_barriers_are_all);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {missing_barriers_are_all};
+	const struct rcore_test_suite suite = {
+		.name = "barriers", .tests = tests, .count = RCORE_COUNT(tests)};
+	return rcore_test_suite_run(&suite);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <check.h>
-#include <stdlib.h>
 
+#include "base/count.h"
 #include "heap/path.h"
 #include "random_heap.h"
+#include "suite.h"
 
 /* A local in several frames of a method, on a stack that is marked twice. */
 START_TEST(finds_a_name_once)
@@ -32,13 +33,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("referrers");
-	TCase *tcase = tcase_create("referrers");
-	tcase_add_test(tcase, finds_a_name_once);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {finds_a_name_once};
+	const struct rcore_test_suite suite = {
+		.name = "referrers", .tests = tests, .count = RCORE_COUNT(tests)};
+	return rcore_test_suite_run(&suite);
 }

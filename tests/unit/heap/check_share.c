@@ -2,9 +2,11 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "base/count.h"
 #include "heap/share.h"
 #include "heap/walk.h"
 #include "random_heap.h"
+#include "suite.h"
 
 enum { ROUNDS = 200, MOST = 60, TYPES = 4 };
 
@@ -76,14 +78,8 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("share");
-	TCase *tcase = tcase_create("share");
-	tcase_add_test(tcase, counts_as_the_walk);
-	tcase_add_test(tcase, without_a_type);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {counts_as_the_walk, without_a_type};
+	const struct rcore_test_suite suite = {
+		.name = "share", .tests = tests, .count = RCORE_COUNT(tests)};
+	return rcore_test_suite_run(&suite);
 }
