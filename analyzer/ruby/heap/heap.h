@@ -57,7 +57,15 @@ bool rcore_heap_is_garbage(struct rcore_ruby *ruby, uint64_t value);
 bool rcore_heap_may_be_garbage(struct rcore_ruby *ruby, uint64_t value, bool is_collecting);
 
 /*
- * Lets the copy of a running process contain what these two read of an object,
+ * Whether the object in this slot is certainly not garbage, also while the
+ * collector is freeing some: it is marked, or it is on a page without garbage,
+ * because the page was swept before and the collector is not at work. Also
+ * returns false if this cannot be read.
+ */
+bool rcore_heap_is_alive(struct rcore_ruby *ruby, uint64_t value, bool is_collecting);
+
+/*
+ * Lets the copy of a running process contain what these read of an object,
  * whether or not the collector is freeing garbage now.
  */
 void rcore_heap_keep_marks(struct rcore_ruby *ruby, uint64_t value);

@@ -36,20 +36,39 @@ static bool read_bit(struct rcore_ruby *ruby, uint64_t heap_page,
 	return true;
 }
 
-bool rcore_heap_may_be_garbage(struct rcore_ruby *ruby, uint64_t value, bool is_collecting)
+/* What the collector has noted about a slot. */
+struct marks {
+	bool before_sweep; /* its page will be swept */
+	bool is_marked;
+};
+
+/* Returns false if this cannot be read, or if there is no such slot. */
+static bool read_marks(struct rcore_ruby *ruby, uint64_t value, struct marks *ret)
 {
 	const struct rcore_layout *layout = ruby->layout;
 	uint64_t heap_page, before_sweep;
 	struct rcore_heap_page page;
-	bool is_marked;
 	if (!rcore_has_place(&layout->heap_page.mark_bits) ||
 	    !page_of(ruby, value, &heap_page, &page) || !has_slot_at(&page, value) ||
 	    rcore_read_field(ruby->memory, heap_page, &layout->heap_page.before_sweep,
-			     &before_sweep) ||
-	    (!before_sweep && !is_collecting))
+			     &before_sweep))
 		return false;
-	return read_bit(ruby, heap_page, &layout->heap_page.mark_bits, value, &is_marked) &&
-	       !is_marked;
+	ret->before_sweep = before_sweep;
+	return read_bit(ruby, heap_page, &layout->heap_page.mark_bits, value, &ret->is_marked);
+}
+
+bool rcore_heap_may_be_garbage(struct rcore_ruby *ruby, uint64_t value, bool is_collecting)
+{
+	struct marks marks;
+	return read_marks(ruby, value, &marks) && !marks.is_marked &&
+	       (marks.before_sweep || is_collecting);
+}
+
+bool rcore_heap_is_alive(struct rcore_ruby *ruby, uint64_t value, bool is_collecting)
+{
+	struct marks marks;
+	return read_marks(ruby, value, &marks) &&
+	       (marks.is_marked || (!marks.before_sweep && !is_collecting));
 }
 
 void rcore_heap_keep_marks(struct rcore_ruby *ruby, uint64_t value)

@@ -23,15 +23,31 @@ bool rcore_vm_is_ending(const struct rcore_thread *threads, size_t count)
 	return false;
 }
 
-/* Whether there may be garbage whose references are freed already. */
-static bool is_sweeping(struct rcore_loader *loader)
+struct sweep {
+	/* There may be some whose references are freed already. */
+	bool has_garbage;
+	bool has_marks;     /* the heap shows which objects are garbage */
+	bool is_collecting; /* the collector is at work, or may be */
+};
+
+static struct sweep read_sweep(struct rcore_loader *loader)
 {
-	if (loader->ruby->layout->traits.sweep_aborted &&
+	struct rcore_ruby *ruby = loader->ruby;
+	uint64_t objspace, during_gc;
+	if (ruby->layout->traits.sweep_aborted &&
 	    rcore_vm_is_ending(loader->threads.items, loader->threads.count))
-		return true;
-	uint64_t objspace;
-	rcore_auto_error err = RCORE_GET(loader->ruby, loader->vm, vm, objspace, &objspace);
-	return !err && rcore_heap_is_sweeping(loader->ruby, objspace);
+		return (struct sweep){.has_garbage = true};
+	rcore_auto_error err = RCORE_GET(ruby, loader->vm, vm, objspace, &objspace);
+	if (err || !rcore_heap_is_sweeping(ruby, objspace))
+		return (struct sweep){.has_garbage = false};
+	return (struct sweep){
+		.has_garbage = true,
+		.has_marks = true,
+		.is_collecting =
+			rcore_read_field(ruby->memory, objspace,
+					 &ruby->layout->objspace.during_gc, &during_gc) ||
+			during_gc,
+	};
 }
 
 static uint64_t prev_of(struct rcore_loader *loader, size_t index)
@@ -43,8 +59,8 @@ static uint64_t prev_of(struct rcore_loader *loader, size_t index)
 }
 
 /*
- * Marks a fiber that a listed thread points to, and those that wait for it to
- * yield.
+ * Marks a fiber that is not garbage, and those that wait for it to yield
+ * (fiber_mark()).
  */
 static void hold(struct rcore_loader *loader, uint64_t fiber, bool *held)
 {
@@ -56,7 +72,23 @@ static void hold(struct rcore_loader *loader, uint64_t fiber, bool *held)
 	}
 }
 
-static void hold_all(struct rcore_loader *loader, bool *held)
+/*
+ * Whether the fiber is certainly not garbage. What is wrong with it is damage
+ * then, and must be reported. The memory of a freed fiber may point to an
+ * object that was created in the slot of its own; hence the check of the
+ * object.
+ */
+static bool is_alive(struct rcore_loader *loader, const struct sweep *sweep,
+		     const struct rcore_fiber *fiber)
+{
+	struct rcore_ruby *ruby = loader->ruby;
+	return sweep->has_marks && fiber->object &&
+	       rcore_wraps(ruby, fiber->object, fiber->address) &&
+	       !rcore_wraps_nothing(ruby, fiber->object) &&
+	       rcore_heap_is_alive(ruby, fiber->object, sweep->is_collecting);
+}
+
+static void hold_all(struct rcore_loader *loader, const struct sweep *sweep, bool *held)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
 	struct rcore_memory *memory = loader->ruby->memory;
@@ -68,6 +100,9 @@ static void hold_all(struct rcore_loader *loader, bool *held)
 		if (!rcore_read_field(memory, thread, &layout->thread.root_fiber, &root))
 			hold(loader, root, held);
 	}
+	for (size_t i = 0; i < loader->fibers.count; i++)
+		if (is_alive(loader, sweep, &loader->fibers.items[i]))
+			hold(loader, loader->fibers.items[i].address, held);
 }
 
 /*
@@ -201,13 +236,14 @@ struct rcore_error *rcore_drop_collected(struct rcore_loader *loader, bool was_i
 {
 	struct rcore_snapshot *snapshot = loader->snapshot;
 	keep_marks(loader);
-	if (!is_sweeping(loader))
+	const struct sweep sweep = read_sweep(loader);
+	if (!sweep.has_garbage)
 		return NULL;
 	bool *held = rcore_calloc(loader->fibers.count, sizeof(*held));
 	bool *collected = rcore_calloc(loader->fibers.count, sizeof(*collected));
 	struct rcore_error *err = held && collected ? NULL : rcore_error_no_memory();
 	if (!err) {
-		hold_all(loader, held);
+		hold_all(loader, &sweep, held);
 		find_collected(loader, held, collected);
 		err = drop(loader, collected);
 	}

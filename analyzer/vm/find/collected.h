@@ -14,7 +14,8 @@
  * A marked fiber keeps all of that alive (cont_mark() and fiber_mark() of
  * cont.c, rb_execution_context_mark() of vm.c). So a fiber is garbage if the
  * collector is sweeping, no thread holds the fiber, and something that the
- * fiber marks is gone.
+ * fiber marks is gone. But if the heap shows that a fiber is alive
+ * (rcore_heap_is_alive()), it stays, and what it has lost is reported.
  *
  * From 3.3 on, a VM that ends aborts the sweep. Garbage then stays, and can
  * only be recognized by what it has lost.

@@ -59,7 +59,17 @@ START_TEST(test_garbage)
 	fake_put_field(&fake.target, page, &fake.layout.heap_page.before_sweep, 1);
 	for (size_t i = 0; i < SLOTS; i++)
 		ck_assert(rcore_heap_is_garbage(&ruby, start + i * size) == !(i % 2));
+	for (size_t i = 0; i < SLOTS; i++)
+		ck_assert(rcore_heap_is_alive(&ruby, start + i * size, false) == i % 2);
+	/* The collector may be sweeping this page. */
+	fake_put_field(&fake.target, page, &fake.layout.heap_page.before_sweep, 0);
+	for (size_t i = 0; i < SLOTS; i++) {
+		ck_assert(rcore_heap_is_alive(&ruby, start + i * size, false));
+		ck_assert(rcore_heap_is_alive(&ruby, start + i * size, true) == i % 2);
+		ck_assert(rcore_heap_may_be_garbage(&ruby, start + i * size, true) == !(i % 2));
+	}
 	/* Not a slot. */
+	ck_assert(!rcore_heap_is_alive(&ruby, page, false));
 	ck_assert(!rcore_heap_is_garbage(&ruby, page));
 	ck_assert(!rcore_heap_is_garbage(&ruby, start - 8));
 	ck_assert(!rcore_heap_is_garbage(&ruby, 0));

@@ -52,11 +52,49 @@ START_TEST(test_unmarked)
 	unmark(FAKE_GET(vm, world.parked, fiber, self));
 	ck_assert(is_there(MARKING, world.parked));
 	ck_assert(!is_there(SWEEPING, world.parked));
+	/* A fiber without an object has no mark of its own. */
+	FAKE_PUT(vm, world.orphan, fiber, self, 0);
 	unmark(FAKE_GET(vm, world.ended, thread, self));
 	ck_assert(!is_there(SWEEPING, world.orphan));
 	/* What a thread of a list holds is not garbage. */
 	unmark(FAKE_GET(vm, world.running, fiber, self));
 	ck_assert(is_there(SWEEPING, world.running));
+}
+END_TEST
+
+/* Returns whether a fiber that has lost something is kept. What it lost is then reported. */
+static bool is_reported(uint64_t fiber)
+{
+	struct rcore_snapshot *snapshot = world_load();
+	const struct rcore_fiber *found = world_fiber(snapshot, fiber);
+	bool is_found = found;
+	ck_assert(snapshot->incomplete == is_found);
+	ck_assert_uint_eq(snapshot->fiber_count, is_found ? 8 : 7);
+	world_free(snapshot);
+	return is_found;
+}
+
+/*
+ * A fiber that the heap shows to be alive is kept, whatever it lost. The
+ * objects of a page that was swept are alive, except that the collector may be
+ * sweeping this page just now.
+ */
+START_TEST(test_alive)
+{
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	if (!rcore_has_place(&vm->ruby.layout.heap_page.mark_bits))
+		return;
+	FAKE_PUT(vm, world.parked_cfp[0], cfp, ep, 8);
+	FAKE_PUT(vm, vm->objspace, objspace, gc_mode, SWEEPING);
+	ck_assert(is_reported(world.parked));
+	FAKE_PUT(vm, vm->objspace, objspace, during_gc, 1);
+	ck_assert(!is_reported(world.parked));
+	/* This marks all objects except that of the running fiber. */
+	unmark(FAKE_GET(vm, world.running, fiber, self));
+	ck_assert(is_reported(world.parked));
+	unmark(FAKE_GET(vm, world.parked, fiber, self));
+	ck_assert(!is_reported(world.parked));
 }
 END_TEST
 
@@ -88,6 +126,7 @@ START_TEST(test_resumed_by)
 	uint64_t ec = ended + (uint64_t)vm->ruby.layout.fiber.saved_ec.offset;
 	FAKE_PUT(vm, world.parked, fiber, prev, ended);
 	FAKE_PUT(vm, vm->objspace, objspace, gc_mode, SWEEPING);
+	FAKE_PUT(vm, vm->objspace, objspace, during_gc, 1);
 	struct rcore_snapshot *snapshot = world_load_whole();
 	ck_assert_ptr_null(world_fiber(snapshot, world.parked));
 	world_free(snapshot);
@@ -125,7 +164,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_unmarked, test_lost_stack, test_resumed_by,
-				      test_half_made};
+	const TTest *const tests[] = {test_unmarked, test_alive, test_lost_stack,
+				      test_resumed_by, test_half_made};
 	return world_run("collected", tests, RCORE_COUNT(tests));
 }

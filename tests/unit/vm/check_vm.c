@@ -465,6 +465,8 @@ static void set_gc_mode(uint64_t mode)
 {
 	uint64_t objspace = FAKE_GET(&world.vm, world.vm.address, vm, objspace);
 	FAKE_PUT(&world.vm, objspace, objspace, gc_mode, mode);
+	/* The marks of a page that is just being swept say less. */
+	FAKE_PUT(&world.vm, objspace, objspace, during_gc, mode != 0);
 }
 
 /* Garbage that is not swept yet; what it refers to may be. */
