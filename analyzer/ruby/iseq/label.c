@@ -33,6 +33,54 @@ static struct rcore_error *note(struct rcore_ruby *ruby, struct label *label,
 	return label->problem ? NULL : rcore_error_no_memory();
 }
 
+static struct rcore_error *corrupt(const struct rcore_iseq_info *iseq, const char *text)
+{
+	return rcore_error_create(RCORE_ERROR_CORRUPT, "iseq 0x%" PRIx64 " %s", iseq->address,
+				  text);
+}
+
+/* Whether one of the words is the start of the label. Its last word is NULL. */
+static bool starts_with(const char *label, const char *const *words)
+{
+	while (*words && strncmp(label, *words, strlen(*words)) != 0)
+		words++;
+	return *words;
+}
+
+/*
+ * compile.c labels the body of a class or module "<class:Foo>", "<module:Foo>"
+ * or "singleton class", that of a rescue "rescue in foo" and that of an ensure
+ * "ensure in foo". defined?() rescues in "defined guard in foo". No method that
+ * `def` creates has such a name. An eval has the label of the code around it.
+ */
+static bool fits_type(const struct rcore_iseq_info *iseq)
+{
+	static const char *const bodies[] = {"<class:", "<module:", "singleton class", NULL};
+	static const char *const rescues[] = {"rescue in ", "defined guard in ", NULL};
+	static const char *const ensures[] = {"ensure in ", NULL};
+	const char *label = iseq->label;
+	switch (label ? iseq->type : RCORE_ISEQ_EVAL) {
+	case RCORE_ISEQ_CLASS:
+		return starts_with(label, bodies);
+	case RCORE_ISEQ_RESCUE:
+		return starts_with(label, rescues);
+	case RCORE_ISEQ_ENSURE:
+		return starts_with(label, ensures);
+	case RCORE_ISEQ_METHOD:
+	case RCORE_ISEQ_BLOCK:
+		return !starts_with(label, bodies) && !starts_with(label, rescues) &&
+		       !starts_with(label, ensures);
+	default:
+		return true;
+	}
+}
+
+static struct rcore_error *check_type(const struct rcore_iseq_info *iseq)
+{
+	return fits_type(iseq) ? NULL
+			       : corrupt(iseq, "has a type that is not that of its label");
+}
+
 /*
  * Goes from a block to the iseq that has its locals, and counts the blocks on
  * the way.
@@ -50,24 +98,13 @@ static struct rcore_error *walk_to_local(struct rcore_ruby *ruby,
 						  (*iseq)->address);
 		if ((*iseq)->type == RCORE_ISEQ_BLOCK)
 			++*levels;
-		struct rcore_error *err = rcore_iseq(ruby, (*iseq)->parent, iseq);
+		struct rcore_error *err = check_type(*iseq);
+		if (!err)
+			err = rcore_iseq(ruby, (*iseq)->parent, iseq);
 		if (err)
 			return err;
 	}
 	return NULL;
-}
-
-/*
- * compile.c labels the body of a class or module "<class:Foo>", "<module:Foo>"
- * or "singleton class". No method that `def` creates has such a name.
- */
-static bool fits_type(const struct rcore_iseq_info *iseq, const char *label)
-{
-	bool is_body = !strncmp(label, "<class:", 7) || !strncmp(label, "<module:", 8) ||
-		       !strcmp(label, "singleton class");
-	if (iseq->type == RCORE_ISEQ_CLASS)
-		return is_body;
-	return iseq->type != RCORE_ISEQ_METHOD || !is_body;
 }
 
 /*
@@ -92,12 +129,6 @@ static const char *label_of_type(const struct rcore_iseq_info *iseq,
 						: "?";
 }
 
-static struct rcore_error *corrupt(const struct rcore_iseq_info *iseq, const char *text)
-{
-	return rcore_error_create(RCORE_ERROR_CORRUPT, "iseq 0x%" PRIx64 " %s", iseq->address,
-				  text);
-}
-
 /*
  * Goes from code to the iseq that names it. For a block, this is the enclosing
  * method, class or file; *levels is its depth (-1: not a block). For a rescue,
@@ -108,7 +139,7 @@ static struct rcore_error *walk_to_named(struct rcore_ruby *ruby,
 {
 	struct rcore_error *err = NULL;
 	*levels = -1;
-	for (int steps = 0; !err; steps++) {
+	for (int steps = 0; !err && !(err = check_type(*iseq)); steps++) {
 		switch ((*iseq)->type) {
 		case RCORE_ISEQ_BLOCK:
 		case RCORE_ISEQ_PLAIN:
@@ -143,13 +174,6 @@ static struct rcore_error *label_of_named(struct rcore_ruby *ruby,
 	const char *problem = NULL;
 	*is_certain = true;
 	*ret = iseq->label ? iseq->label : label_of_type(iseq, method, is_certain);
-	if (iseq->label && !fits_type(iseq, iseq->label)) {
-		*ret = NULL;
-		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "the type of iseq 0x%" PRIx64
-					  " is not that of its label",
-					  iseq->address);
-	}
 	if (iseq->type != RCORE_ISEQ_METHOD || !method || !method->owner)
 		return NULL;
 	struct rcore_error *err =

@@ -144,6 +144,7 @@ START_TEST(test_broken_label)
 	begin(_i);
 	make_classes();
 	const char *label = NULL, *native = NULL, *problem = NULL;
+	static const char *const path = "a.rb";
 	uint64_t run = ISEQ(RCORE_ISEQ_METHOD, "a.rb", "run");
 	uint64_t ring = ISEQ(RCORE_ISEQ_BLOCK, "a.rb", "block in ring", .local = run);
 	uint64_t body = 0;
@@ -157,12 +158,21 @@ START_TEST(test_broken_label)
 	uint64_t within = ISEQ(RCORE_ISEQ_BLOCK, "a.rb", "block in <class:Bar>",
 			       .parent = mistyped, .local = mistyped);
 	uint64_t no_class = ISEQ(RCORE_ISEQ_CLASS, "a.rb", "run");
+	uint64_t no_rescue = INSIDE(RCORE_ISEQ_RESCUE, "ensure in run", run, run);
+	uint64_t no_ensure = INSIDE(RCORE_ISEQ_ENSURE, "rescue in run", run, run);
+	uint64_t in_no_ensure =
+		INSIDE(RCORE_ISEQ_BLOCK, "block (2 levels) in run", no_ensure, run);
+	uint64_t no_block = INSIDE(RCORE_ISEQ_BLOCK, "rescue in run", run, run);
 	uint64_t method = fake_method(&fake, RCORE_METHOD_ISEQ, classes.foo,
 				      fake_id(&fake, "run"), mistyped);
 	const struct labelled cases[] = {
 		{mistyped, method, "<class:Bar>", NULL, NULL, NULL},
 		{within, method, "block in <class:Bar>", NULL, NULL, NULL},
 		{no_class, 0, "run", NULL, NULL, NULL},
+		{no_rescue, method, "ensure in run", NULL, NULL, NULL},
+		{no_ensure, method, "rescue in run", NULL, NULL, NULL},
+		{in_no_ensure, method, "block (2 levels) in run", NULL, NULL, NULL},
+		{no_block, method, "rescue in run", NULL, NULL, NULL},
 		{ring, 0, "block in ring", NULL, NULL, NULL},
 		{alone, 0, "block in nothing", NULL, NULL, NULL},
 		{lost, 0, "rescue in x", NULL, NULL, NULL},
