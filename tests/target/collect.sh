@@ -118,6 +118,21 @@ if unshare -m true 2>/dev/null; then
 	grep -q 'Fiber.yield' left/*.txt || fail "a full disk: $(cat left/*.txt)"
 	ruby -rjson -e 'JSON.parse(ARGF.read)' left/*.json || fail "a full disk: no JSON"
 	zstd -qdc left/*.full-core.zst | cmp - "$core" || fail "a full disk: the core is lost"
+	# No empty file stays: neither of the core nor, if not even a line fits, of the log.
+	for left in 4096 0; do
+		rm -r left
+		mkdir left
+		status=0
+		unshare -m sh -c 'mount -t tmpfs -o size=16k,mode=755 none disk
+			head -c $((16384 - $1)) /dev/zero >disk/other
+			timeout 100 "$2" collect --keep-free 1 -d disk <"$3" 2>err || status=$?
+			rm disk/other
+			cp -p disk/* left 2>/dev/null
+			exit ${status:-0}' sh $left "$RCORE" "$core" || status=$?
+		[ $status = 2 ] || fail "a disk with $left bytes: status $status, $(cat err)"
+		grep -q 'the core is not stored: no room is left' err || fail "a disk with $left bytes: $(cat err)"
+		[ "$(ls left)" = "$([ $left = 0 ] || echo rcore.log)" ] || fail "a disk with $left bytes: $(ls -l left)"
+	done
 fi
 
 # The process that reads the core is nobody, and opens nothing for writing from

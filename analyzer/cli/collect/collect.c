@@ -133,6 +133,8 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 		rcore_collect_open_spool(&collect);
 		err = rcore_collect_parse(&collect);
 	}
+	if (collect.has_no_core)
+		unlink(collect.stored);
 	if (err) {
 		rcore_collect_note(&collect, err->message);
 		*ret_status = err->code == RCORE_ERROR_LIMIT ? RCORE_COLLECT_LIMIT : 2;

@@ -62,6 +62,11 @@ struct rcore_collect {
 	int kept; /* the stored core, locked while we need it; -1: none */
 	/* The core was not read in full, so the stored copy is kept. */
 	bool is_cut;
+	/*
+	 * Nothing of the core could be stored. Its file is removed at the end,
+	 * because it reserves the name.
+	 */
+	bool has_no_core;
 	uint64_t room; /* how large each of the outputs may get */
 	int status;
 };

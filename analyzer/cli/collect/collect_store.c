@@ -13,7 +13,9 @@ static uint64_t more_room(void *context)
 
 static const char *what_is_cut(const struct rcore_stored_core *stored)
 {
-	return stored->is_late
+	return !stored->kept ? "the core is not stored: no room is left; allow more with "
+			       "--max-use and --keep-free"
+	       : stored->is_late
 		       ? "the core did not end in time, so it is cut off; allow more with "
 			 "--time-limit"
 	       : stored->is_kept_cut
@@ -65,6 +67,7 @@ struct rcore_error *rcore_collect_store(struct rcore_collect *collect)
 	if (!err && !stored.size)
 		err = rcore_collect_late(collect);
 	collect->is_cut = stored.is_late || stored.is_plain_cut;
+	collect->has_no_core = !err && !stored.kept;
 	if (!err && what_is_cut(&stored))
 		rcore_collect_note(collect, what_is_cut(&stored));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", in.plain);

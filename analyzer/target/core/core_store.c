@@ -180,6 +180,7 @@ struct rcore_error *rcore_core_store(const struct rcore_core_store *store,
 	archive_write_free(copy.archive);
 	if (fsync(store->kept) || ftruncate(store->plain, (off_t)copy.plain.size))
 		ret->is_kept_cut = true;
+	ret->kept = copy.kept;
 	free(block);
 	return err;
 }

@@ -29,6 +29,7 @@ struct rcore_core_store {
 
 struct rcore_stored_core {
 	uint64_t size; /* how much arrived */
+	uint64_t kept; /* how large the compressed file is */
 	/* What is not whole: it did not end in time, or there is no space. */
 	bool is_late, is_kept_cut, is_plain_cut;
 };

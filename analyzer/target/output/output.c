@@ -373,6 +373,21 @@ static void rotate(const char *path, size_t largest)
 		(void)!rename(path, old);
 }
 
+/*
+ * Removes the part of a line for which the disk has no room, and a log that was
+ * created for it. Not if another process has appended a line meanwhile.
+ */
+static void take_back(const char *path, int fd, off_t before, size_t size)
+{
+	struct stat status, named;
+	if (fstat(fd, &status) || status.st_size < before ||
+	    (size_t)(status.st_size - before) >= size || ftruncate(fd, before))
+		return;
+	if (!before && !lstat(path, &named) && named.st_dev == status.st_dev &&
+	    named.st_ino == status.st_ino)
+		unlink(path);
+}
+
 struct rcore_error *rcore_output_append(const char *path, const char *line, size_t largest)
 {
 	struct stat status;
@@ -403,8 +418,10 @@ struct rcore_error *rcore_output_append(const char *path, const char *line, size
 					 escaped);
 	} else {
 		int errnum = write_all(fd, line, strlen(line));
-		if (errnum)
+		if (errnum) {
+			take_back(path, fd, status.st_size, strlen(line));
 			err = rcore_error_os(errnum, "cannot write %s", escaped);
+		}
 	}
 	close(fd);
 	return err;

@@ -87,8 +87,8 @@ struct rcore_error *rcore_output_write(
 
 /*
  * Appends a line to a log that only the user can read. If it has more than
- * `largest` bytes, it first becomes PATH.1, and replaces that. Error: USAGE if
- * it is not a regular file.
+ * `largest` bytes, it first becomes PATH.1, and replaces that. On a full disk,
+ * no part of the line stays. Errors: OS; USAGE if it is not a regular file.
  */
 struct rcore_error *rcore_output_append(const char *path, const char *line, size_t largest);
 
