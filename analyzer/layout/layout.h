@@ -345,6 +345,31 @@ struct rcore_error *rcore_layout_candidates(const unsigned version[3], unsigned 
 struct rcore_error *rcore_layout_unsupported(const unsigned version[3], unsigned machine,
 					     const char *name);
 
+/* Just-in-time compilers with which a Ruby may be built; a set of bits. */
+enum rcore_built_jits {
+	RCORE_BUILT_MJIT = 1,
+	RCORE_BUILT_RJIT = 2,
+	RCORE_BUILT_YJIT = 4,
+	RCORE_BUILT_ZJIT = 8,
+};
+
+/*
+ * Whether the size of struct rb_iseq_constant_body depends on the compilers
+ * with which Ruby was built: from 3.2 on. One release has builds of several
+ * sizes (Debian's is without YJIT, the official images have it), but all
+ * members that rcore reads are before those that differ.
+ */
+bool rcore_layout_has_jit_members(const struct rcore_layout *layout);
+
+/*
+ * Returns the size of struct rb_iseq_constant_body in bytes if Ruby was built
+ * with these enum rcore_built_jits. Otherwise than iseq_body.size, it is also
+ * right if the table was measured on another build. The same as
+ * iseq_body.size if the size does not depend on them; 0 if the last member that
+ * all builds have was not measured.
+ */
+uint32_t rcore_layout_iseq_body_size(const struct rcore_layout *layout, unsigned jits);
+
 /* Whether the layout was measured on this release. */
 bool rcore_layout_measures(const struct rcore_layout *layout, const unsigned version[3]);
 

@@ -45,6 +45,7 @@ struct rcore_statics {
 	uint64_t default_encoding;
 	/* The element of CodeRanges that points to CR_Print. */
 	uint64_t printable;
+	uint32_t iseq_body_size; /* see ruby/children/memsize_iseq.c */
 	unsigned shape_searches, generic_searches;
 	unsigned encoding_searches, default_searches, printable_searches;
 };

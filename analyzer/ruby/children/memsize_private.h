@@ -62,9 +62,11 @@ uint64_t rcore_sizing_st(struct rcore_sizing *sizing, uint64_t table);
 /* A table by IDs, which may be NULL. */
 uint64_t rcore_sizing_id_table(struct rcore_sizing *sizing, uint64_t table);
 
-/* memsize_vm.c */
+/* memsize_class.c */
 uint64_t rcore_sizing_of_class(struct rcore_sizing *sizing);
 uint64_t rcore_sizing_of_iclass(struct rcore_sizing *sizing);
+
+/* memsize_iseq.c */
 uint64_t rcore_sizing_of_iseq(struct rcore_sizing *sizing);
 
 #endif

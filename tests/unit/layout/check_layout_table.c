@@ -4,6 +4,7 @@
  * refused.
  */
 #include <check.h>
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,45 @@ START_TEST(provenance_is_a_comment)
 	struct rcore_error *err = rcore_layout_parse(text, "printed", &layout);
 	ck_assert_ptr_null(err);
 	free(text);
+}
+END_TEST
+
+/*
+ * The members at the end of rb_iseq_constant_body: each table has those of the
+ * compilers that its build had.
+ */
+START_TEST(size_with_compilers)
+{
+	static const struct {
+		unsigned major, minor, machine, jits;
+	} built[] = {
+		{3, 2, EM_X86_64, RCORE_BUILT_MJIT}, {3, 2, EM_AARCH64, RCORE_BUILT_MJIT},
+		{3, 3, EM_X86_64, RCORE_BUILT_RJIT}, {3, 3, EM_AARCH64, 0},
+		{3, 4, EM_X86_64, RCORE_BUILT_RJIT}, {3, 4, EM_AARCH64, 0},
+		{4, 0, EM_X86_64, RCORE_BUILT_ZJIT}, {4, 0, EM_AARCH64, 0},
+	};
+	struct rcore_layout layout;
+	size_t tested = 0;
+
+	for (size_t i = 0; rcore_layout_builtin_name(i); i++) {
+		ck_assert_ptr_null(rcore_layout_builtin(i, &layout));
+		bool has = layout.version[0] > 3 || layout.version[1] >= 2;
+		has = has && layout.version[0] >= 3;
+		ck_assert_int_eq(rcore_layout_has_jit_members(&layout), has);
+		unsigned jits = 0;
+		for (size_t k = 0; k < RCORE_COUNT(built); k++)
+			if (layout.version[0] == built[k].major &&
+			    layout.version[1] == built[k].minor &&
+			    layout.machine == built[k].machine) {
+				jits = built[k].jits;
+				tested++;
+			}
+		uint32_t size = rcore_layout_iseq_body_size(&layout, jits);
+		bool is_measured = rcore_has_place(&layout.iseq_body.mandatory_only_iseq);
+		ck_assert_msg(size == (has && !is_measured ? 0 : layout.iseq_body.size), "%s",
+			      layout.name);
+	}
+	ck_assert_uint_gt(tested, RCORE_COUNT(built));
 }
 END_TEST
 
@@ -356,6 +396,7 @@ int main(void)
 
 	tcase_add_test(parser, provenance_is_a_comment);
 	tcase_add_test(parser, versions);
+	tcase_add_test(parser, size_with_compilers);
 	tcase_add_test(parser, ranges);
 	tcase_add_test(parser, bad_tables);
 	tcase_add_test(parser, long_line);

@@ -5,6 +5,7 @@
 #include "base/count.h"
 #include "fake_ivar.h"
 #include "fake_values.h"
+#include "ruby/children/memsize.h"
 #include "ruby/object/class.h"
 #include "ruby/object/constant.h"
 #include "ruby/get.h"
@@ -268,9 +269,54 @@ START_TEST(test_faults)
 }
 END_TEST
 
+/*
+ * Finds the size of compiled code, of which only the body exists, if `scope` is
+ * a class with these constants.
+ */
+static bool size_of_code(const char *scope_name, const char *const *names, size_t count,
+			 uint64_t *ret)
+{
+	enum { SLOT = 40, ROOM = 1024 };
+	struct constant constants[8];
+	unsigned char slot[SLOT];
+	make_world();
+	uint64_t scope = fake_named_class(&fake, scope_name, object);
+	for (size_t i = 0; i < count; i++)
+		constants[i] = (struct constant){names[i], FAKE_FIXNUM(1)};
+	set_constants(scope, constants, count);
+	set_constants(object, (struct constant[]){{scope_name, scope}}, 1);
+	uint64_t code_object = fake_imemo(&fake, fake.layout.traits.imemo_iseq, SLOT);
+	PUT(code_object, iseq, body, fake_alloc(&fake.target, ROOM, 8));
+	ck_assert_int_eq(rcore_read(ruby.memory, code_object, slot, sizeof(slot)),
+			 RCORE_FAULT_NONE);
+	ruby.statics.iseq_body_size = 0;
+	return rcore_memsize(&ruby, code_object, slot, sizeof(slot), ret);
+}
+
+/* The constants show with which compilers Ruby was built. */
+START_TEST(test_compilers)
+{
+	static const char *const all[] = {"MJIT", "RJIT", "YJIT", "ZJIT"};
+	uint64_t none, size;
+	begin(_i);
+	ck_assert(size_of_code("RubyVM", NULL, 0, &none));
+	for (size_t i = 0; i < RCORE_COUNT(all); i++) {
+		begin(_i);
+		ck_assert(size_of_code("RubyVM", &all[i], 1, &size));
+		ck_assert_uint_eq(size - none,
+				  rcore_layout_iseq_body_size(&fake.layout, 1u << i) -
+					  rcore_layout_iseq_body_size(&fake.layout, 0));
+	}
+	/* A Ruby without RubyVM is damaged, so nothing is known. */
+	begin(_i);
+	ck_assert_int_eq(size_of_code("Other", all, RCORE_COUNT(all), &size),
+			 !rcore_layout_has_jit_members(&fake.layout));
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {test_found, test_not_found, test_names,
-				      test_boxes, test_broken,    test_faults};
+	const TTest *const tests[] = {test_found,  test_not_found, test_names,    test_boxes,
+				      test_broken, test_faults,    test_compilers};
 	return run_suite("constant", tests, RCORE_COUNT(tests));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sizes of classes and of compiled code. */
+/* The sizes of classes. */
 #include "ruby/children/memsize_private.h"
 
 #include "ruby/object/class.h"
@@ -109,76 +109,4 @@ uint64_t rcore_sizing_of_iclass(struct rcore_sizing *sizing)
 	if (!rcore_has(&layout->classext.super))
 		bytes += call_caches_size(sizing, READ(ext, classext, cc_tbl));
 	return bytes;
-}
-
-/* Names of constants that a cache is of; each list ends with 0. 3.2 on. */
-static uint64_t segments_size(struct rcore_sizing *sizing, uint64_t body)
-{
-	enum { SEGMENT_LIMIT = 4096 };
-	const struct rcore_layout *layout = sizing->layout;
-	uint64_t count = READ(body, iseq_body, ic_size), bytes = 0;
-	uint64_t at = READ(body, iseq_body, is_entries) +
-		      layout->inline_storage.size * (READ(body, iseq_body, ivc_size) +
-						     READ(body, iseq_body, icvarc_size) +
-						     READ(body, iseq_body, ise_size));
-	if (!rcore_has(&layout->inline_constant.segments) || count > TABLE_LIMIT)
-		return 0;
-	for (uint64_t i = 0; i < count; i++, at += layout->inline_storage.size) {
-		uint64_t list = READ(at, inline_constant, segments), id = 0;
-		for (unsigned k = 0; list && k < SEGMENT_LIMIT; k++) {
-			if (rcore_read_u64(sizing->memory, list + k * WORD, &id))
-				sizing->failed = true;
-			bytes += WORD;
-			if (!id || sizing->failed)
-				break;
-		}
-	}
-	return bytes;
-}
-
-/* rb_iseq_memsize() of iseq.c. */
-uint64_t rcore_sizing_of_iseq(struct rcore_sizing *sizing)
-{
-	enum { BITS = 64 };
-	const struct rcore_layout *layout = sizing->layout;
-	/* ISEQ_NOT_LOADED_YET, ISEQ_USE_COMPILE_DATA */
-	const uint64_t compiling = RCORE_IMEMO_FL_USER(2);
-	const uint64_t other = RCORE_IMEMO_FL_USER(1) | compiling;
-	uint64_t body = FIELD(iseq, body), keyword, table, bytes;
-	if (sizing->flags & compiling)
-		sizing->failed = true;
-	if (sizing->flags & other || !body)
-		return 0;
-	uint64_t size = READ(body, iseq_body, iseq_size);
-	bytes = layout->iseq_body.size + rcore_sizing_bounded(sizing, size, WORD);
-	bytes += rcore_sizing_bounded(sizing, READ(body, iseq_body, insns_info_size),
-				      layout->insn_info.size + sizeof(uint32_t));
-	bytes += rcore_sizing_bounded(sizing, READ(body, iseq_body, local_table_size), WORD);
-	if (rcore_has(&layout->iseq_body.mark_bits))
-		bytes += (size + BITS - 1) / BITS * WORD;
-	table = READ(body, iseq_body, catch_table);
-	if (table)
-		bytes += (uint64_t)layout->catch_table.entries.offset +
-			 rcore_sizing_bounded(sizing, READ(table, catch_table, count),
-					      layout->catch_entry.size);
-	bytes += rcore_sizing_bounded(sizing, READ(body, iseq_body, opt_num) + 1, WORD);
-	keyword = READ(body, iseq_body, keyword);
-	if (keyword)
-		bytes += layout->keyword.size +
-			 rcore_sizing_bounded(sizing,
-					      READ(keyword, keyword, num) -
-						      READ(keyword, keyword, required_num),
-					      WORD);
-	bytes += rcore_sizing_bounded(
-		sizing,
-		READ(body, iseq_body, is_size) + READ(body, iseq_body, ic_size) +
-			READ(body, iseq_body, ise_size) + READ(body, iseq_body, ivc_size) +
-			READ(body, iseq_body, icvarc_size),
-		layout->inline_storage.size);
-	bytes += segments_size(sizing, body);
-	/* Up to 2.7, calls with keywords are larger. */
-	if (READ(body, iseq_body, ci_kw_size))
-		sizing->failed = true;
-	return bytes + rcore_sizing_bounded(sizing, READ(body, iseq_body, ci_size),
-					    layout->call_data.size);
 }
