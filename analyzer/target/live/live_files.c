@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { FILE_LIMIT = 64 << 20 };
@@ -168,4 +169,13 @@ int rcore_live_tasks(int folder, bool (*visit)(void *context, int tid), void *co
 		errnum = errno;
 	closedir(list);
 	return errnum;
+}
+
+size_t rcore_live_task_count(int folder)
+{
+	/* Like any folder without others, and one for each thread. */
+	enum { LINKS = 2 };
+	struct stat status;
+	bool is_known = !fstatat(folder, "task", &status, 0) && status.st_nlink > LINKS;
+	return is_known ? (size_t)status.st_nlink - LINKS : 0;
 }

@@ -95,4 +95,10 @@ const struct rcore_live_region *rcore_live_region_at(const struct rcore_live_map
  */
 int rcore_live_tasks(int folder, bool (*visit)(void *context, int tid), void *context);
 
+/*
+ * Returns how many threads the list has; 0 if that is not known. Costs far less
+ * than the list.
+ */
+size_t rcore_live_task_count(int folder);
+
 #endif

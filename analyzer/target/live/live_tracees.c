@@ -98,6 +98,26 @@ static void look(struct rcore_tracee *tracee)
 		tracee->signal = WSTOPSIG(status);
 }
 
+static void read_registers(struct rcore_tracee *tracee)
+{
+	struct rcore_native_thread *ret = &tracee->thread;
+	struct iovec set = {ret->registers, sizeof(ret->registers)};
+	if (ptrace(PTRACE_GETREGSET, tracee->tid, NT_PRSTATUS, &set))
+		return;
+	ret->has_registers = true;
+	ret->register_count = (int)(set.iov_len / sizeof(*ret->registers));
+#ifdef __aarch64__
+	uint64_t tls[2] = {0};
+	set = (struct iovec){tls, sizeof(tls)};
+	if (!ptrace(PTRACE_GETREGSET, tracee->tid, NT_ARM_TLS, &set))
+		ret->thread_pointer = tls[0];
+#else
+	enum { FS_BASE = 21 };
+	ret->thread_pointer = ret->registers[FS_BASE];
+#endif
+}
+
+/* Reads registers while other threads have yet to stop. */
 static void wait_until_halted(struct rcore_tracees *tracees)
 {
 	enum { FIRST_PAUSE = 20000, LAST_PAUSE = 40000 }; /* ns */
@@ -105,8 +125,11 @@ static void wait_until_halted(struct rcore_tracees *tracees)
 	struct timespec pause = {.tv_nsec = FIRST_PAUSE};
 	for (size_t i = 0; i < tracees->list.count;) {
 		struct rcore_tracee *tracee = &tracees->list.items[i];
-		if (tracee->state == RCORE_TRACEE_SEIZED)
+		if (tracee->state == RCORE_TRACEE_SEIZED) {
 			look(tracee);
+			if (tracee->state == RCORE_TRACEE_HALTED)
+				read_registers(tracee);
+		}
 		/* If one does not stop in time, others still may have. */
 		if (tracee->state != RCORE_TRACEE_SEIZED || rcore_clock_ns() > limit) {
 			i++;
@@ -126,10 +149,21 @@ static bool any_left(const struct rcore_tracees *tracees)
 	return false;
 }
 
-/* Running threads may start others until the last one has stopped. */
+static size_t count_halted(const struct rcore_tracees *tracees)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < tracees->list.count; i++)
+		count += tracees->list.items[i].state == RCORE_TRACEE_HALTED;
+	return count;
+}
+
+/*
+ * Running threads may start others until the last one has stopped. If the
+ * process has as many threads as have stopped, there are no others.
+ */
 static int halt_all(struct rcore_tracees *tracees)
 {
-	size_t before;
+	size_t before, halted;
 	do {
 		before = tracees->list.count;
 		int errnum = rcore_live_tasks(tracees->folder, seize, tracees);
@@ -138,26 +172,10 @@ static int halt_all(struct rcore_tracees *tracees)
 		if (!interrupt(tracees, before))
 			return tracees->errnum;
 		wait_until_halted(tracees);
-	} while (tracees->list.count > before);
+		halted = count_halted(tracees);
+	} while (tracees->list.count > before &&
+		 (!halted || halted != rcore_live_task_count(tracees->folder)));
 	return any_left(tracees) ? 0 : ESRCH;
-}
-
-static void read_registers(const struct rcore_tracee *tracee, struct rcore_native_thread *ret)
-{
-	struct iovec set = {ret->registers, sizeof(ret->registers)};
-	if (ptrace(PTRACE_GETREGSET, tracee->tid, NT_PRSTATUS, &set))
-		return;
-	ret->has_registers = true;
-	ret->register_count = (int)(set.iov_len / sizeof(*ret->registers));
-#ifdef __aarch64__
-	uint64_t tls[2] = {0};
-	set = (struct iovec){tls, sizeof(tls)};
-	if (!ptrace(PTRACE_GETREGSET, tracee->tid, NT_ARM_TLS, &set))
-		ret->thread_pointer = tls[0];
-#else
-	enum { FS_BASE = 21 };
-	ret->thread_pointer = ret->registers[FS_BASE];
-#endif
 }
 
 int rcore_tracees_halt(struct rcore_tracees *tracees)
@@ -170,9 +188,7 @@ int rcore_tracees_halt(struct rcore_tracees *tracees)
 		struct rcore_stopped_thread *thread = rcore_push(&tracees->threads);
 		if (!thread)
 			return ENOMEM;
-		thread->tid = tracee->tid;
-		if (tracee->state == RCORE_TRACEE_HALTED)
-			read_registers(tracee, &thread->thread);
+		*thread = (struct rcore_stopped_thread){tracee->tid, tracee->thread};
 	}
 	return errnum;
 }

@@ -19,6 +19,8 @@ struct rcore_tracee {
 	int tid;
 	enum rcore_tracee_state state;
 	int signal; /* that it was about to receive */
+	/* Its registers once it is HALTED; its tid is not set. */
+	struct rcore_native_thread thread;
 };
 
 struct rcore_tracees {
