@@ -78,6 +78,42 @@ static uint32_t body_size(struct rcore_sizing *sizing)
 	return statics->iseq_body_size;
 }
 
+/* Calls that the code contains. 2.6 has other structs for them. */
+static uint64_t plain_calls_size(struct rcore_sizing *sizing, uint64_t body)
+{
+	uint64_t count = READ(body, iseq_body, ci_size);
+	sizing->failed |= count && !sizing->layout->call_data.size;
+	return rcore_sizing_bounded(sizing, count, sizing->layout->call_data.size);
+}
+
+/*
+ * Calls with keywords: up to 2.7, struct rb_kwarg_call_data (vm_core.h), which
+ * is a rb_call_data and a pointer to the names. They follow the other calls.
+ */
+static uint64_t keyword_calls_size(struct rcore_sizing *sizing, uint64_t body)
+{
+	const uint64_t plain = sizing->layout->call_data.size;
+	uint64_t count = READ(body, iseq_body, ci_kw_size), names;
+	uint64_t at = READ(body, iseq_body, call_data) +
+		      READ(body, iseq_body, ci_size) * plain + plain;
+	uint32_t name_count;
+	if (count > TABLE_LIMIT || (count && !plain)) {
+		sizing->failed = true;
+		return 0;
+	}
+	uint64_t bytes = count * (plain + WORD);
+	for (uint64_t i = 0; i < count && !sizing->failed; i++, at += plain + WORD) {
+		if (rcore_read_u64(sizing->memory, at, &names))
+			sizing->failed = true;
+		else if (names && rcore_read_u32(sizing->memory, names, &name_count))
+			sizing->failed = true;
+		else if (names)
+			/* rb_call_info_kw_arg_bytes() */
+			bytes += WORD + (uint64_t)name_count * WORD;
+	}
+	return bytes;
+}
+
 /* rb_iseq_memsize() of iseq.c. */
 uint64_t rcore_sizing_of_iseq(struct rcore_sizing *sizing)
 {
@@ -118,9 +154,5 @@ uint64_t rcore_sizing_of_iseq(struct rcore_sizing *sizing)
 			READ(body, iseq_body, icvarc_size),
 		layout->inline_storage.size);
 	bytes += segments_size(sizing, body);
-	/* Up to 2.7, calls with keywords are larger. */
-	if (READ(body, iseq_body, ci_kw_size))
-		sizing->failed = true;
-	return bytes + rcore_sizing_bounded(sizing, READ(body, iseq_body, ci_size),
-					    layout->call_data.size);
+	return bytes + plain_calls_size(sizing, body) + keyword_calls_size(sizing, body);
 }
