@@ -121,6 +121,7 @@ struct rcore_ruby {
 		/* Of each: its rb_fiber_t, its Fiber (0: not known). */
 		uint64_t *addresses, *objects;
 		bool *unchanged, *seen;
+		bool had_tasks; /* of the gem async */
 		size_t next; /* after the one that was found last */
 	} * earlier_fibers;
 

@@ -65,7 +65,7 @@ struct rcore_error *rcore_session_decode(const struct rcore_target *target,
 	struct rcore_error *err =
 		rcore_vm_load(&ruby, located->location.vm, target->process, snapshot);
 	if (!err)
-		err = rcore_session_thread_locals(target, &ruby, snapshot);
+		err = rcore_session_thread_locals(target, located, &ruby, snapshot);
 	if (!err)
 		err = read_facts(target, located, &ruby, snapshot);
 	if (!err)

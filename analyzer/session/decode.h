@@ -43,23 +43,24 @@ struct rcore_error *rcore_session_decode(const struct rcore_target *target,
  * gem publishes. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_session_thread_locals(const struct rcore_target *target,
+						const struct rcore_located *located,
 						struct rcore_ruby *ruby,
 						struct rcore_snapshot *snapshot);
 
 /*
  * Reads what rcore_session_thread_locals() will read once the process is
  * stopped, so that a copy made ahead has it. Without registers, pthread_t is
- * used as the thread pointer.
+ * used as the thread pointer. Notes the pointer in `located`: while the process
+ * is stopped, no module is searched for it, and there may be hundreds.
  */
 void rcore_session_keep_thread_locals(const struct rcore_target *target,
-				      const struct rcore_layout *layout,
+				      struct rcore_located *located,
 				      const struct rcore_snapshot *snapshot);
 
 /*
  * Finds the gem's thread-local pointer, ruby_profiler_state. Returns false if
  * no module defines it.
  */
-struct rcore_tls_variable;
 bool rcore_session_profiler_state(struct rcore_modules *modules,
 				  struct rcore_tls_variable *ret);
 

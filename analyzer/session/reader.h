@@ -2,6 +2,7 @@
 #ifndef RCORE_SESSION_READER_H
 #define RCORE_SESSION_READER_H
 
+#include "image/elf/tls.h"
 #include "ruby/ruby.h"
 #include "session/layout/trial.h"
 
@@ -14,6 +15,9 @@ struct rcore_located {
 	bool is_found; /* false: the rest is unknown */
 	struct rcore_location location;
 	struct rcore_statics statics; /* set when they are found */
+	/* What rcore_session_keep_thread_locals() has found. */
+	bool has_profiler_state;
+	struct rcore_tls_variable profiler_state;
 };
 
 /*

@@ -67,13 +67,15 @@ static bool read_pointer(struct rcore_ruby *ruby, unsigned machine, uint64_t thr
 }
 
 struct rcore_error *rcore_session_thread_locals(const struct rcore_target *target,
+						const struct rcore_located *located,
 						struct rcore_ruby *ruby,
 						struct rcore_snapshot *snapshot)
 {
 	const struct rcore_process *process = target->process;
-	struct rcore_tls_variable variable;
+	struct rcore_tls_variable variable = located->profiler_state;
 	struct rcore_error *err = NULL;
-	if (!rcore_session_profiler_state(target->modules, &variable))
+	if (ruby->earlier_fibers ? !located->has_profiler_state
+				 : !rcore_session_profiler_state(target->modules, &variable))
 		return NULL;
 	for (size_t i = 0; i < snapshot->thread_count && !err; i++) {
 		const struct rcore_thread *thread = &snapshot->threads[i];
@@ -93,19 +95,21 @@ struct rcore_error *rcore_session_thread_locals(const struct rcore_target *targe
 }
 
 void rcore_session_keep_thread_locals(const struct rcore_target *target,
-				      const struct rcore_layout *layout,
+				      struct rcore_located *located,
 				      const struct rcore_snapshot *snapshot)
 {
-	struct rcore_tls_variable variable;
+	const struct rcore_layout *layout = &located->location.layout;
+	const struct rcore_tls_variable *variable = &located->profiler_state;
+	located->has_profiler_state =
+		rcore_session_profiler_state(target->modules, &located->profiler_state);
 	/* On aarch64, only a register has the thread pointer. */
-	if (target->process->machine != EM_X86_64 ||
-	    !rcore_session_profiler_state(target->modules, &variable))
+	if (target->process->machine != EM_X86_64 || !located->has_profiler_state)
 		return;
 	struct rcore_ruby ruby = {.memory = target->memory, .layout = layout};
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		uint64_t pthread, ignored;
 		if (rcore_session_read_pthread(target->memory, layout,
 					       snapshot->threads[i].address, &pthread))
-			read_pointer(&ruby, EM_X86_64, pthread, &variable, &ignored);
+			read_pointer(&ruby, EM_X86_64, pthread, variable, &ignored);
 	}
 }

@@ -212,8 +212,7 @@ static struct rcore_error *rehearse(struct rcore_session *session, struct rcore_
 	if (err)
 		return final(err);
 	err = keep_stacks(session, moment.snapshot);
-	rcore_session_keep_thread_locals(&session->target, &session->located.location.layout,
-					 moment.snapshot);
+	rcore_session_keep_thread_locals(&session->target, &session->located, moment.snapshot);
 	rcore_running_watch_gvl(session, moment.snapshot);
 	if (!err && session->target.recorder)
 		rcore_session_record(&session->target, session->located.identity.module);
