@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -40,6 +41,8 @@ struct rcore_helper {
 	int socket;
 	int starts;
 	double used; /* processor time of those that ended, in seconds */
+	/* Shared with the helper, which sets it if its memory is short. */
+	bool *lacks_memory;
 	char problem[128];
 };
 
@@ -62,11 +65,23 @@ static int wait_seconds(void)
 struct rcore_helper *rcore_helper_new(void *context)
 {
 	struct rcore_helper *helper = calloc(1, sizeof(*helper));
-	if (helper) {
-		helper->context = context;
-		helper->socket = -1;
-	}
-	return helper;
+	if (!helper)
+		return NULL;
+	helper->context = context;
+	helper->socket = -1;
+	helper->lacks_memory = mmap(NULL, sizeof(*helper->lacks_memory), PROT_READ | PROT_WRITE,
+				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (helper->lacks_memory != MAP_FAILED)
+		return helper;
+	free(helper);
+	return NULL;
+}
+
+/* Whether the user allows less memory than rcore does. */
+static bool is_limited(void)
+{
+	struct rlimit limit;
+	return !getrlimit(RLIMIT_DATA, &limit) && limit.rlim_cur < MEMORY;
 }
 
 /*
@@ -107,9 +122,10 @@ static void stop_timers(void)
 }
 
 /* Ends when the parent does. */
-static void serve(struct rcore_helper *helper, int socket)
+static void serve(struct rcore_helper *helper, int socket, bool is_limited)
 {
 	char *request = malloc(RCORE_HELPER_ROOM), *reply = malloc(RCORE_HELPER_ROOM);
+	*helper->lacks_memory |= !request || !reply;
 	while (request && reply) {
 		struct call call;
 		ssize_t got = recv(socket, request, RCORE_HELPER_ROOM, 0);
@@ -117,9 +133,12 @@ static void serve(struct rcore_helper *helper, int socket)
 			break;
 		memcpy(&call, request, sizeof(call));
 		start_timers();
+		/* Libraries find less without memory. malloc() sets errno. */
+		errno = 0;
 		size_t size =
 			call.function(helper->context, request + sizeof(call),
 				      (size_t)got - sizeof(call), reply, RCORE_HELPER_ROOM);
+		*helper->lacks_memory |= is_limited && errno == ENOMEM;
 		stop_timers();
 		/* An empty message would look like the end. */
 		if (send(socket, reply, size ? size : 1, MSG_NOSIGNAL) < 0)
@@ -151,6 +170,7 @@ static void be_helper(struct rcore_helper *helper, int socket)
 								 (unsigned)helper->used,
 						      .no_filter = asks_servers()};
 	enum { OWN = 3 };
+	bool limited = is_limited();
 	reset_signals();
 	if (dup2(socket, OWN) < 0)
 		_exit(1);
@@ -161,7 +181,7 @@ static void be_helper(struct rcore_helper *helper, int socket)
 	close_all(0, asks_servers() ? STDERR_FILENO - 1 : STDERR_FILENO);
 	close_all(OWN + 1, ~0U);
 	rcore_confine(&confinement);
-	serve(helper, OWN);
+	serve(helper, OWN, limited);
 }
 
 static bool start(struct rcore_helper *helper)
@@ -176,6 +196,7 @@ static bool start(struct rcore_helper *helper)
 		be_helper(helper, sockets[1]);
 	close(sockets[1]);
 	if (pid < 0) {
+		*helper->lacks_memory |= errno == ENOMEM;
 		close(sockets[0]);
 		return false;
 	}
@@ -274,9 +295,17 @@ const char *rcore_helper_problem(const struct rcore_helper *helper)
 	return helper && helper->problem[0] ? helper->problem : NULL;
 }
 
+bool rcore_helper_lacks_memory(const struct rcore_helper *helper)
+{
+	return helper && *helper->lacks_memory;
+}
+
 void rcore_helper_free(struct rcore_helper *helper)
 {
-	if (helper && helper->pid)
+	if (!helper)
+		return;
+	if (helper->pid)
 		stop(helper);
+	munmap(helper->lacks_memory, sizeof(*helper->lacks_memory));
 	free(helper);
 }

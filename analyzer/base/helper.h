@@ -44,4 +44,11 @@ bool rcore_helper_call(struct rcore_helper *helper, rcore_helper_function *funct
  */
 const char *rcore_helper_problem(const struct rcore_helper *helper);
 
+/*
+ * Returns whether the helper could not be started, or may have found less,
+ * because memory is short. Of a call that succeeded, this is known only if the
+ * user limits the memory.
+ */
+bool rcore_helper_lacks_memory(const struct rcore_helper *helper);
+
 #endif

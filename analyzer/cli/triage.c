@@ -86,6 +86,8 @@ static const struct rcore_option options[] = {
 	{0},
 };
 
+static const char out_of_memory[] = "out of memory; allow more with --memory-limit";
+
 static int status_of(const struct rcore_error *err)
 {
 	return err->code == RCORE_ERROR_NOT_RUBY    ? 3
@@ -124,9 +126,15 @@ static int analyze(size_t index, int fd, void *context)
 		err = rcore_load_partial(session, &snapshot, &failure);
 	if (!err)
 		err = failure;
-	int status = err ? status_of(err) : snapshot->incomplete ? 1 : 0;
-	struct rcore_error *other = rcore_result_make(
-		target.core, status, snapshot, err ? err->message : NULL, &arena, &result);
+	int status = err                      ? status_of(err)
+		     : snapshot->lacks_memory ? STATUS_LIMIT
+		     : snapshot->incomplete   ? 1
+					      : 0;
+	const char *message = err                      ? err->message
+			      : snapshot->lacks_memory ? out_of_memory
+						       : NULL;
+	struct rcore_error *other =
+		rcore_result_make(target.core, status, snapshot, message, &arena, &result);
 	if (!other && !err && triage->asked->classes)
 		other = add_heap(triage, session, &arena, &result);
 	if (other)
@@ -154,7 +162,7 @@ static struct rcore_result failed(const struct triage *triage, size_t index, int
 			triage->asked->seconds);
 	} else if (status == STATUS_LIMIT) {
 		result.status = STATUS_LIMIT;
-		result.error = "out of memory; allow more with --memory-limit";
+		result.error = out_of_memory;
 	} else if (status < 0) {
 		result.error = rcore_arena_printf(
 			arena, "%s ended rcore while it read this core; please report this bug",

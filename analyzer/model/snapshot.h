@@ -490,6 +490,12 @@ struct rcore_snapshot {
 	size_t pool_count;
 
 	struct rcore_deployment deployment;
+
+	/*
+	 * Memory was short. Some of what is missing here is in the target.
+	 * `incomplete` is also true then.
+	 */
+	bool lacks_memory;
 };
 
 /* Returns whether it is known what a fiber is busy with: a context, or work. */

@@ -180,6 +180,12 @@ static void tell_missing_names(const struct rcore_target *target,
 	if (problem)
 		rcore_problem_add(snapshot,
 				  rcore_error_create(RCORE_ERROR_CORRUPT, "%s", problem));
+	if (rcore_modules_lack_memory(target->modules))
+		rcore_problem_add(snapshot,
+				  rcore_error_create(RCORE_ERROR_NO_MEMORY,
+						     "symbols and lines may be missing: the "
+						     "process that reads them has too little "
+						     "memory"));
 }
 
 /* Completes the answer after a running process has been resumed. */

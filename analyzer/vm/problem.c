@@ -10,6 +10,7 @@ const char *rcore_problem(struct rcore_snapshot *snapshot, struct rcore_error *e
 	if (!err)
 		return NULL;
 	const char *text = rcore_arena_strdup(&snapshot->arena, err->message);
+	snapshot->lacks_memory |= !text || err->code == RCORE_ERROR_NO_MEMORY;
 	rcore_error_free(err);
 	snapshot->incomplete = true;
 	return text ? text : rcore_error_no_memory()->message;
@@ -23,8 +24,10 @@ void rcore_problem_add(struct rcore_snapshot *snapshot, struct rcore_error *err)
 	if (!snapshot->problems) {
 		snapshot->problems = rcore_arena_alloc(
 			&snapshot->arena, (RCORE_PROBLEM_LIMIT + 1) * sizeof(char *));
-		if (!snapshot->problems)
+		if (!snapshot->problems) {
+			snapshot->lacks_memory = true;
 			return;
+		}
 	}
 	if (snapshot->problem_count == RCORE_PROBLEM_LIMIT)
 		text = "there are more problems, which were not kept";

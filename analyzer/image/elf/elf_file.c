@@ -21,6 +21,13 @@ static bool is_debug_only(Elf *elf)
 	return false;
 }
 
+/* Also returns NO_MEMORY for what libelf calls wrong without memory. */
+static struct rcore_error *wrong(const char *path, const char *what)
+{
+	return errno == ENOMEM ? rcore_error_no_memory()
+			       : rcore_error_create(RCORE_ERROR_FORMAT, "%s: %s", path, what);
+}
+
 static struct rcore_error *load(const char *path, unsigned machine, struct rcore_elf *elf)
 {
 	int errnum = rcore_map_file(path, true, &elf->map);
@@ -31,20 +38,23 @@ static struct rcore_error *load(const char *path, unsigned machine, struct rcore
 		return rcore_error_os(errnum, "%s", path);
 	if (elf->map.size >= SELFMAG && !memcmp(elf->map.bytes, ELFMAG, SELFMAG)) {
 		elf_version(EV_CURRENT);
+		errno = 0;
 		elf->elf = elf_memory((char *)elf->map.bytes, elf->map.size);
 	}
 	if (!elf->elf)
-		return rcore_error_create(RCORE_ERROR_FORMAT, "%s: is not an ELF file", path);
-	if (!rcore_elf_headers_read(elf->elf, machine, &elf->headers))
-		return rcore_error_create(
-			RCORE_ERROR_FORMAT,
-			"%s: is not a program or library of the core's machine", path);
+		return wrong(path, "is not an ELF file");
+	switch (rcore_elf_headers_read(elf->elf, machine, &elf->headers)) {
+	case RCORE_ELF_READ:
+		break;
+	case RCORE_ELF_NO_MEMORY:
+		return rcore_error_no_memory();
+	default:
+		return wrong(path, "is not a program or library of the core's machine");
+	}
 	if (is_debug_only(elf->elf))
-		return rcore_error_create(
-			RCORE_ERROR_FORMAT,
-			"%s: contains only debug information, without the program's code",
-			path);
-	return NULL;
+		return wrong(path, "contains only debug information, without the program's "
+				   "code");
+	return errno == ENOMEM ? rcore_error_no_memory() : NULL;
 }
 
 struct rcore_error *rcore_elf_open(const char *path, unsigned machine, struct rcore_elf **ret)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/elf/elf_headers.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,21 +61,36 @@ static bool read_headers(Elf *elf, unsigned machine, struct rcore_elf_headers *r
 	return ret->count == count;
 }
 
-bool rcore_elf_headers_read(Elf *elf, unsigned machine, struct rcore_elf_headers *ret)
+/*
+ * libelf also fails, or reports less, if it has no memory. malloc() then sets
+ * errno, which the caller has set to 0.
+ */
+static enum rcore_elf_outcome settle(bool is_read, struct rcore_elf_headers *headers,
+				     struct rcore_elf_headers *ret)
+{
+	bool lacks_memory = errno == ENOMEM;
+	if (is_read && !lacks_memory) {
+		*ret = *headers;
+		return RCORE_ELF_READ;
+	}
+	rcore_elf_headers_deinit(headers);
+	return lacks_memory ? RCORE_ELF_NO_MEMORY : RCORE_ELF_NONE;
+}
+
+enum rcore_elf_outcome rcore_elf_headers_read(Elf *elf, unsigned machine,
+					      struct rcore_elf_headers *ret)
 {
 	struct rcore_elf_headers headers;
-	if (!read_headers(elf, machine, &headers)) {
-		rcore_elf_headers_deinit(&headers);
-		return false;
-	}
+	errno = 0;
+	if (!read_headers(elf, machine, &headers))
+		return settle(false, &headers, ret);
 	for (size_t i = 0; i < headers.count; i++) {
 		const GElf_Phdr *item = &headers.items[i];
 		if (item->p_type == PT_NOTE &&
 		    read_notes(elf, item->p_offset, item->p_filesz, item->p_align, &headers))
 			break;
 	}
-	*ret = headers;
-	return true;
+	return settle(true, &headers, ret);
 }
 
 void rcore_elf_headers_deinit(struct rcore_elf_headers *headers)
@@ -107,9 +123,9 @@ static void read_notes_in_memory(struct rcore_memory *memory, uint64_t start, ch
 	}
 }
 
-enum rcore_elf_in_memory rcore_elf_headers_from_memory(struct rcore_memory *memory,
-						       uint64_t start, unsigned machine,
-						       struct rcore_elf_headers *ret)
+enum rcore_elf_outcome rcore_elf_headers_from_memory(struct rcore_memory *memory,
+						     uint64_t start, unsigned machine,
+						     struct rcore_elf_headers *ret)
 {
 	Elf64_Ehdr header;
 	if (rcore_read(memory, start, &header, sizeof(header)))
@@ -117,7 +133,9 @@ enum rcore_elf_in_memory rcore_elf_headers_from_memory(struct rcore_memory *memo
 	if (memcmp(header.e_ident, ELFMAG, SELFMAG))
 		return RCORE_ELF_NONE;
 	char *page = malloc(PAGE + MAX_NOTES_SIZE);
-	if (!page || rcore_read(memory, start, page, PAGE)) {
+	if (!page)
+		return RCORE_ELF_NO_MEMORY;
+	if (rcore_read(memory, start, page, PAGE)) {
 		free(page);
 		return RCORE_ELF_UNREADABLE;
 	}
@@ -127,18 +145,16 @@ enum rcore_elf_in_memory rcore_elf_headers_from_memory(struct rcore_memory *memo
 	header.e_shstrndx = 0;
 	memcpy(page, &header, sizeof(header));
 	elf_version(EV_CURRENT);
+	errno = 0;
 	Elf *elf = elf_memory(page, PAGE);
 	struct rcore_elf_headers headers = {0};
-	bool read = elf && read_headers(elf, machine, &headers);
+	bool is_read = elf && read_headers(elf, machine, &headers);
 	elf_end(elf);
-	if (read) {
+	if (is_read)
 		read_notes_in_memory(memory, start, page, &headers);
-		*ret = headers;
-	} else {
-		rcore_elf_headers_deinit(&headers);
-	}
+	enum rcore_elf_outcome outcome = settle(is_read, &headers, ret);
 	free(page);
-	return read ? RCORE_ELF_READ : RCORE_ELF_NONE;
+	return outcome;
 }
 
 bool rcore_elf_headers_bias(const struct rcore_elf_headers *headers, uint64_t start,

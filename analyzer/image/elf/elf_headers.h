@@ -18,18 +18,22 @@ struct rcore_elf_headers {
 	size_t build_id_size; /* 0: none */
 };
 
-/*
- * Returns false if it is not a 64-bit ELF program or library for `machine`, or
- * memory is short.
- */
-bool rcore_elf_headers_read(Elf *elf, unsigned machine, struct rcore_elf_headers *ret);
+enum rcore_elf_outcome {
+	RCORE_ELF_READ,
+	RCORE_ELF_NONE, /* no 64-bit ELF program or library for the machine */
+	RCORE_ELF_UNREADABLE,
+	RCORE_ELF_NO_MEMORY, /* rcore has none left */
+};
+
+/* Reads the headers of a file, which is not UNREADABLE. */
+enum rcore_elf_outcome rcore_elf_headers_read(Elf *elf, unsigned machine,
+					      struct rcore_elf_headers *ret);
 void rcore_elf_headers_deinit(struct rcore_elf_headers *headers);
 
 /* Does the same for a module in memory whose ELF header is at `start`. */
-enum rcore_elf_in_memory { RCORE_ELF_READ, RCORE_ELF_NONE, RCORE_ELF_UNREADABLE };
-enum rcore_elf_in_memory rcore_elf_headers_from_memory(struct rcore_memory *memory,
-						       uint64_t start, unsigned machine,
-						       struct rcore_elf_headers *ret);
+enum rcore_elf_outcome rcore_elf_headers_from_memory(struct rcore_memory *memory,
+						     uint64_t start, unsigned machine,
+						     struct rcore_elf_headers *ret);
 
 /*
  * Computes the run-time address minus the address in the file, for a file with

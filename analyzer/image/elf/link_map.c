@@ -106,10 +106,15 @@ static struct rcore_error *add_program(struct rcore_modules *modules, uint64_t *
 	bool placed = false;
 	*debug = 0;
 	/* All linkers put the program headers after the ELF header. */
-	bool in_memory = rcore_process_auxv(modules->process, AT_PHDR, &address) &&
-			 rcore_elf_headers_from_memory(
-				 modules->memory, address - sizeof(Elf64_Ehdr),
-				 modules->process->machine, &headers) == RCORE_ELF_READ;
+	enum rcore_elf_outcome outcome =
+		rcore_process_auxv(modules->process, AT_PHDR, &address)
+			? rcore_elf_headers_from_memory(modules->memory,
+							address - sizeof(Elf64_Ehdr),
+							modules->process->machine, &headers)
+			: RCORE_ELF_NONE;
+	bool in_memory = outcome == RCORE_ELF_READ;
+	if (outcome == RCORE_ELF_NO_MEMORY)
+		return rcore_error_no_memory();
 	if (in_memory) {
 		placed = rcore_elf_headers_bias(&headers, address - sizeof(Elf64_Ehdr), 0,
 						&bias);
@@ -153,10 +158,11 @@ static bool add_library(struct rcore_modules *modules, const struct link_map *ma
 		return false;
 	entry->dynamic = map->dynamic;
 	struct rcore_elf_headers headers;
-	if (rcore_elf_headers_from_memory(modules->memory, map->bias, modules->process->machine,
-					  &headers) == RCORE_ELF_READ)
+	enum rcore_elf_outcome outcome = rcore_elf_headers_from_memory(
+		modules->memory, map->bias, modules->process->machine, &headers);
+	if (outcome == RCORE_ELF_READ)
 		use_headers(entry, &headers);
-	return true;
+	return outcome != RCORE_ELF_NO_MEMORY;
 }
 
 struct rcore_error *rcore_modules_from_link_map(struct rcore_modules *modules)

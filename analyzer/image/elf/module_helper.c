@@ -26,6 +26,7 @@ bool rcore_module_helper_call(struct rcore_modules *modules, struct rcore_module
 {
 	if (!modules->helper)
 		modules->helper = rcore_helper_new(modules);
+	modules->lacks_memory |= !modules->helper;
 	if (!modules->helper || entry->is_deadly)
 		return false;
 	if (rcore_helper_call(modules->helper, function, request, size, reply, ret_size))
@@ -105,6 +106,7 @@ char *rcore_module_helper_room(struct rcore_modules *modules)
 {
 	if (!modules->reply)
 		modules->reply = malloc(RCORE_HELPER_ROOM);
+	modules->lacks_memory |= !modules->reply;
 	return modules->reply;
 }
 
@@ -122,4 +124,9 @@ size_t rcore_module_index(const struct rcore_modules *modules,
 const char *rcore_modules_problem(const struct rcore_modules *modules)
 {
 	return modules->problem;
+}
+
+bool rcore_modules_lack_memory(const struct rcore_modules *modules)
+{
+	return modules->lacks_memory || rcore_helper_lacks_memory(modules->helper);
 }

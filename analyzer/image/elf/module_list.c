@@ -85,6 +85,8 @@ static struct rcore_error *add(struct rcore_modules *modules, size_t first)
 					      &headers)) {
 	case RCORE_ELF_NONE:
 		return NULL;
+	case RCORE_ELF_NO_MEMORY:
+		return rcore_error_no_memory();
 	case RCORE_ELF_READ:
 		if (!rcore_elf_headers_bias(&headers, mapping->start, 0, &bias) ||
 		    !rcore_elf_headers_extent(&headers, &low, &high) ||

@@ -68,7 +68,8 @@ struct rcore_modules {
 	char *reply;                 /* of it; NULL: not needed yet */
 	/* In the helper alone: the modules as libdwfl sees them, with names. */
 	struct rcore_native_modules *named;
-	char *problem; /* why some names are missing, or NULL */
+	char *problem;     /* why some names are missing, or NULL */
+	bool lacks_memory; /* for the helper, or for its replies */
 };
 
 /* Those of the file, otherwise of memory; count 0 if there are neither. */

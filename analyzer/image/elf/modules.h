@@ -142,6 +142,9 @@ bool rcore_module_dwarf_variable(struct rcore_modules *modules, struct rcore_mod
  */
 const char *rcore_modules_problem(const struct rcore_modules *modules);
 
+/* Returns whether names may be missing because memory is short. */
+bool rcore_modules_lack_memory(const struct rcore_modules *modules);
+
 /*
  * Keeps a number about the module's file for the next process that has mapped
  * it (rcore_module_options.answers); `what` names it. known() returns false if

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/unwind/unwind.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "image/unwind/unwind_walk.h"
@@ -67,12 +68,15 @@ static int on_thread(Dwfl_Thread *thread, void *argument)
 
 static struct rcore_error *refused(void)
 {
+	if (errno == ENOMEM)
+		return rcore_error_no_memory();
 	return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
 				  "libdwfl cannot unwind this target: %s", dwfl_errmsg(-1));
 }
 
 static struct rcore_error *walk_all(struct set *set)
 {
+	errno = 0;
 	if (dwfl_getthreads(set->unwinder.native->dwfl, on_thread, set))
 		return refused();
 	return set->unwinder.no_memory ? rcore_error_no_memory() : NULL;
@@ -97,6 +101,7 @@ static struct rcore_error *prepare(struct rcore_code *code)
 	if (err)
 		return err;
 	code->sites.native = code->native;
+	errno = 0;
 	if (dwfl_attach_state(code->native->dwfl, code->native->header_elf, 1, &callbacks,
 			      code))
 		return NULL;

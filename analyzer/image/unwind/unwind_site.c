@@ -2,6 +2,7 @@
 #include "image/unwind/unwind_site.h"
 
 #include <dwarf.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,7 +97,7 @@ static void look_up(struct rcore_site *site, Dwarf_Frame *frame)
  * Searches in the order of libdwfl: first the section that is loaded with the
  * code, then .debug_frame.
  */
-static void find_cover(struct rcore_site *site)
+static bool find_cover(struct rcore_site *site)
 {
 	Dwarf_Frame *frame;
 	Dwarf_Addr bias;
@@ -107,11 +108,16 @@ static void find_cover(struct rcore_site *site)
 		if (!rcore_native_module_fde(site->module, site->address, &site->fde_start,
 					     &end))
 			site->fde_start = 0;
-		return;
+		return true;
 	}
+	/* What comes next may set errno, too. */
+	if (errno == ENOMEM)
+		return false;
 	cfi = dwfl_module_dwarf_cfi(site->module->dwfl, &bias);
-	if (cfi && !dwarf_cfi_addrframe(cfi, site->address - bias, &frame))
-		look_up(site, frame);
+	if (!cfi || dwarf_cfi_addrframe(cfi, site->address - bias, &frame))
+		return false;
+	look_up(site, frame);
+	return true;
 }
 
 struct rcore_site *rcore_site_at(struct rcore_sites *sites, uint64_t address)
@@ -126,8 +132,10 @@ struct rcore_site *rcore_site_at(struct rcore_sites *sites, uint64_t address)
 	*slot = site;
 	site->address = address;
 	site->base_register = -1;
+	/* libdw finds nothing if it has no memory; malloc() then sets errno. */
+	errno = 0;
 	site->module = rcore_native_module_at(sites->native, address);
-	if (site->module)
-		find_cover(site);
+	if ((!site->module || !find_cover(site)) && errno == ENOMEM)
+		return NULL;
 	return site;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/unwind/unwind_walk.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/grow.h"
@@ -240,7 +241,10 @@ static int walk_frames(struct rcore_walk *walk, Dwfl_Thread *thread)
 		return 0;
 	walk->start = registers;
 	walk->is_handed_over = true;
-	return dwfl_thread_getframes(thread, on_frame, walk);
+	errno = 0;
+	int status = dwfl_thread_getframes(thread, on_frame, walk);
+	walk->unwinder->no_memory |= status < 0 && errno == ENOMEM;
+	return status;
 }
 
 /* Whether another method must find the next frame. */

@@ -187,7 +187,10 @@ static struct rcore_error *open_elf(const char *path, struct rcore_core_file *fi
 	if (mprotect(header, size, PROT_READ))
 		return rcore_error_os(errno, "%s: mprotect", path);
 	elf_version(EV_CURRENT);
+	errno = 0;
 	file->elf = elf_memory((char *)file->bytes, file->size);
+	if (!file->elf && errno == ENOMEM)
+		return rcore_error_no_memory();
 	if (!file->elf)
 		return rcore_error_create(RCORE_ERROR_FORMAT,
 					  "%s: the ELF header is damaged (%s); copy the core "

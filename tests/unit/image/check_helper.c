@@ -109,6 +109,33 @@ START_TEST(has_time)
 }
 END_TEST
 
+/* ASan ends a process that has no memory left. */
+#ifndef __SANITIZE_ADDRESS__
+/* Finds nothing because memory is short, like libdw, and says nothing of it. */
+static size_t starve(void *context, const void *request, size_t size, void *ret, size_t room)
+{
+	void *volatile block = malloc(SIZE_MAX / 4);
+	free(block);
+	return 0;
+}
+
+/* This is told, but only if the user limits the memory. */
+START_TEST(lacks_memory)
+{
+	const struct rlimit limit = {256 << 20, 256 << 20};
+	size_t size = 0;
+	if (_i)
+		ck_assert(!setrlimit(RLIMIT_DATA, &limit));
+	struct rcore_helper *helper = rcore_helper_new("!");
+	ck_assert(rcore_helper_call(helper, echo, "hello", 6, reply, &size));
+	ck_assert(!rcore_helper_lacks_memory(helper));
+	ck_assert(rcore_helper_call(helper, starve, "", 1, reply, &size));
+	ck_assert(rcore_helper_lacks_memory(helper) == (_i != 0));
+	rcore_helper_free(helper);
+}
+END_TEST
+#endif
+
 START_TEST(answers)
 {
 	char context = '!';
@@ -253,6 +280,9 @@ int main(void)
 	Suite *suite = suite_create("helper");
 	TCase *helper = tcase_create("helper");
 	tcase_add_test(helper, answers);
+#ifndef __SANITIZE_ADDRESS__
+	tcase_add_loop_test(helper, lacks_memory, 0, 2);
+#endif
 	tcase_add_test(helper, has_time);
 	tcase_add_loop_test(helper, dies, 0, RCORE_COUNT(deaths));
 	tcase_add_test(helper, shares_the_limit);

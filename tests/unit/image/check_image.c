@@ -607,6 +607,49 @@ START_TEST(no_memory_for_file)
 	ck_assert(err && err->code == RCORE_ERROR_NO_MEMORY);
 }
 END_TEST
+
+static void *taken; /* blocks of memory, each of which points to the next one */
+
+/* Between these two, malloc() fails for any size. */
+static void take_all_memory(void)
+{
+	/* The kernel takes 0 for the other limit. */
+	const struct rlimit limit = {1, RLIM_INFINITY};
+	void **block;
+	ck_assert_int_eq(setrlimit(RLIMIT_DATA, &limit), 0);
+	for (size_t size = 1 << 20; size >= sizeof(*block); size /= 2)
+		while ((block = malloc(size))) {
+			*block = taken;
+			taken = (void *)block;
+		}
+}
+
+static void allow_memory(void)
+{
+	const struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
+	setrlimit(RLIMIT_DATA, &limit);
+}
+
+/* What libelf does not find then may be there. */
+START_TEST(no_memory_for_headers)
+{
+	struct core_builder builder = {0};
+	self_core(&builder, &(struct self_core_options){.prefix = ""});
+	struct opened opened = open_with(&builder, NULL);
+	struct rcore_module *libc = module_at(&opened, libc_code());
+	struct rcore_elf_headers headers;
+	ck_assert_int_eq(rcore_elf_headers_read(libc->elf->elf, self_machine(), &headers),
+			 RCORE_ELF_READ);
+	take_all_memory();
+	enum rcore_elf_outcome of_file =
+		rcore_elf_headers_read(libc->elf->elf, self_machine(), &headers);
+	enum rcore_elf_outcome in_memory = rcore_elf_headers_from_memory(
+		opened.memory, libc->start, self_machine(), &headers);
+	allow_memory();
+	ck_assert_int_eq(of_file, RCORE_ELF_NO_MEMORY);
+	ck_assert_int_eq(in_memory, RCORE_ELF_NO_MEMORY);
+}
+END_TEST
 #endif
 
 int main(void)
@@ -629,6 +672,7 @@ int main(void)
 	tcase_add_test(modules, replaced_file);
 #ifndef __SANITIZE_ADDRESS__
 	tcase_add_test(modules, no_memory_for_file);
+	tcase_add_test(modules, no_memory_for_headers);
 #endif
 	tcase_add_loop_test(modules, words_flipped, 0, 10);
 	suite_add_tcase(suite, modules);
