@@ -57,4 +57,18 @@ size_t rcore_escape_write(FILE *out, const char *text);
 /* Returns the same number without writing. */
 size_t rcore_escape_width(const char *text);
 
+/*
+ * Returns the ending of a noun after a number: "s", or "" after 1.
+ */
+static inline const char *rcore_plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* Returns the verb of that noun. */
+static inline const char *rcore_are(uint64_t count)
+{
+	return count == 1 ? "is" : "are";
+}
+
 #endif

@@ -158,8 +158,8 @@ static struct rcore_result failed(const struct triage *triage, size_t index, int
 	if (status == -SIGXCPU) {
 		result.status = STATUS_LIMIT;
 		result.error = rcore_arena_printf(
-			arena, "not finished after %zu seconds; allow more with --time-limit",
-			triage->asked->seconds);
+			arena, "not finished after %zu second%s; allow more with --time-limit",
+			triage->asked->seconds, rcore_plural(triage->asked->seconds));
 	} else if (status == STATUS_LIMIT) {
 		result.status = STATUS_LIMIT;
 		result.error = out_of_memory;
@@ -187,8 +187,9 @@ static void show_progress(const struct triage *triage)
 		return;
 	fputs("\r\033[K", stderr);
 	if (triage->done < triage->cores.count)
-		fprintf(stderr, "rcore: [%.*s%.*s] %zu of %zu cores", done, full, width - done,
-			empty, triage->done, triage->cores.count);
+		fprintf(stderr, "rcore: [%.*s%.*s] %zu of %zu core%s", done, full, width - done,
+			empty, triage->done, triage->cores.count,
+			rcore_plural(triage->cores.count));
 }
 
 static void take(size_t index, char *text, int status, void *context)

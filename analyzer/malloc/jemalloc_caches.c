@@ -4,6 +4,7 @@
 
 #include "base/grow.h"
 #include "base/order.h"
+#include "base/text.h"
 #include "malloc/jemalloc.h"
 
 /*
@@ -241,10 +242,12 @@ static void sort_words(struct words *words)
 static void say_problems(const struct marking *marking, bool is_cut)
 {
 	if (marking->misfits)
-		rcore_malloc_problem(marking->heap,
-				     "%zu bins of jemalloc's caches are corrupt: the memory in "
-				     "them counts as in use",
-				     marking->misfits);
+		rcore_malloc_problem(
+			marking->heap,
+			"%zu bin%s of jemalloc's caches %s corrupt: the memory there "
+			"counts as in use",
+			marking->misfits, rcore_plural(marking->misfits),
+			rcore_are(marking->misfits));
 	if (is_cut || !marking->work)
 		rcore_malloc_problem(marking->heap,
 				     "jemalloc's data has too many words that may lead to "

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/signal_name.h"
+#include "base/text.h"
 
 enum { TOP_FRAMES = 5 };
 
@@ -131,8 +132,8 @@ struct rcore_error *rcore_result_add_heap(const struct rcore_heap_census *census
 	/* Totals of a part of the heap would mislead. */
 	if (census->absent_pages) {
 		ret->heap.problem = rcore_arena_printf(
-			arena, "the file lacks %" PRIu64 " pages of the heap, as a pack does",
-			census->absent_pages);
+			arena, "the file lacks %" PRIu64 " page%s of the heap, as a pack does",
+			census->absent_pages, rcore_plural(census->absent_pages));
 		return ret->heap.problem ? NULL : rcore_error_no_memory();
 	}
 	struct rcore_result_heap heap = {

@@ -49,8 +49,9 @@ struct rcore_error *rcore_where_check(const struct rcore_snapshot *snapshot,
 	rcore_escape(condition, sizeof(condition), options->where[0]);
 	return rcore_error_create(
 		RCORE_ERROR_USAGE,
-		"no fiber has %s%s: %zu of %zu fibers have a context or known work; "
+		"no fiber has %s%s: %zu of %zu fiber%s %s a context or known work; "
 		"`rcore state` lists them",
 		condition, options->where_count > 1 ? " and the rest" : "", contexts,
-		snapshot->fiber_count);
+		snapshot->fiber_count, rcore_plural(snapshot->fiber_count),
+		contexts == 1 ? "has" : "have");
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "image/elf/tls.h"
 #include "session/decode.h"
 #include "session/session.h"
@@ -218,9 +219,9 @@ static struct rcore_error *find_ec(struct rcore_session *session, struct search 
 	size_t running = count_running(session->target.process);
 	if (!search->count && running)
 		return rcore_error_create(RCORE_ERROR_FAULT,
-					  "%zu of the %zu threads did not stop in time; try "
-					  "again",
-					  running, session->target.process->thread_count);
+					  "%zu of %zu thread%s did not stop in time; try again",
+					  running, session->target.process->thread_count,
+					  rcore_plural(session->target.process->thread_count));
 	if (!search->count)
 		return rcore_error_create(
 			RCORE_ERROR_UNSUPPORTED,

@@ -81,9 +81,10 @@ static struct rcore_error *by_paths(const struct rcore_target *target, size_t mi
 			return err;
 		return rcore_error_create(RCORE_ERROR_NOT_RUBY,
 					  "no Ruby found, but it seems to be %s: %zu of its "
-					  "%zu files are missing "
+					  "%zu file%s %s missing "
 					  "here; pass --sysroot DIR or --lib-search-path DIR",
-					  name, missing, count);
+					  name, missing, count, rcore_plural(count),
+					  rcore_are(missing));
 	}
 	return NULL;
 }
@@ -111,9 +112,9 @@ struct rcore_error *rcore_session_not_ruby(const struct rcore_target *target)
 	if (missing)
 		return rcore_error_create(
 			RCORE_ERROR_NOT_RUBY,
-			"no Ruby found in \"%s\"; %zu of its %zu files are missing "
+			"no Ruby found in \"%s\"; %zu of its %zu file%s %s missing "
 			"here; pass --sysroot DIR or --lib-search-path DIR",
-			what, missing, count);
+			what, missing, count, rcore_plural(count), rcore_are(missing));
 	return rcore_error_create(RCORE_ERROR_NOT_RUBY,
 				  "not a Ruby process: \"%s\"; none of its %zu files defines "
 				  "ruby_version",

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "ruby/object/class_name.h"
 #include "ruby/object/data.h"
 #include "ruby/symbol/id.h"
@@ -86,9 +87,9 @@ static struct rcore_error *read_pairs(struct rcore_ruby *ruby, const uint64_t *s
 	if (!err && count != context->size)
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
 					 "its size is %" PRIu64
-					 ", but it holds %zu pairs: it was being written, or "
+					 ", but it holds %zu pair%s: it was being written, or "
 					 "is damaged",
-					 context->size, count);
+					 context->size, count, rcore_plural(count));
 	return err;
 }
 

@@ -16,7 +16,7 @@ module Overruns
   # How much the kernel's clock of a thread and its timer may differ.
   CLOCKS = (0.8..1.25).freeze
   STACK = /\A(?:Object#)?kind(\d+)_(\d+)\z/.freeze
-  LOST = / (\d+) (?:records )?were lost because rcore was too slow[,;]/.freeze
+  LOST = / (\d+) (?:records? )?(?:was|were) lost because rcore was too slow[,;]/.freeze
   MODES = { "samples" => ["--ebpf=require", "-r", RATE.to_s], "calls" => ["-e", "syscalls:getppid"] }.freeze
 
   def self.cases(workshops)

@@ -165,7 +165,7 @@ module BpfSystem
     end
   end
 
-  LOST = /; (\d+) records were lost/.freeze
+  LOST = /; (\d+) records? (?:was|were) lost/.freeze
 
   # Each system call of each process counts once.
   def self.calls(test, workshops)

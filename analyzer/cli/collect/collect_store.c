@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/collect/collect.h"
 #include "target/core/core_store.h"
 
@@ -30,8 +31,8 @@ struct rcore_error *rcore_collect_late(const struct rcore_collect *collect)
 {
 	return rcore_error_create(
 		RCORE_ERROR_LIMIT,
-		"not finished after %zu seconds; allow more with --time-limit",
-		collect->asked->seconds);
+		"not finished after %zu second%s; allow more with --time-limit",
+		collect->asked->seconds, rcore_plural(collect->asked->seconds));
 }
 
 struct rcore_error *rcore_collect_store(struct rcore_collect *collect)

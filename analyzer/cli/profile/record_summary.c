@@ -37,9 +37,11 @@ void rcore_record_progress(const struct rcore_record_summary *shown)
 		return;
 	}
 	fprintf(stderr,
-		"\rrcore: %.0f s, %llu samples at %.1f per second, %llu read again, rcore uses "
+		"\rrcore: %.0f s, %llu sample%s at %.1f per second, %llu read again, rcore "
+		"uses "
 		"%.1f %% of a processor (Ctrl-C stops it)\033[K",
-		summary->seconds, (unsigned long long)summary->total.samples, summary->achieved,
+		summary->seconds, (unsigned long long)summary->total.samples,
+		rcore_plural(summary->total.samples), summary->achieved,
 		(unsigned long long)summary->total.rejected, own_percent(summary));
 	fflush(stderr);
 }
@@ -50,23 +52,24 @@ static void summarize_unwinding(const struct rcore_record_summary *shown)
 	const struct rcore_sampler_statistics *total = &shown->summary->total;
 	if (!shown->is_native)
 		return;
-	fprintf(stderr, "; %llu of %llu native stacks could not be unwound completely",
-		(unsigned long long)total->not_unwound, (unsigned long long)total->unwound);
+	fprintf(stderr, "; %llu of %llu native stack%s could not be unwound completely",
+		(unsigned long long)total->not_unwound, (unsigned long long)total->unwound,
+		rcore_plural(total->unwound));
 }
 
 static void summarize_events(const struct rcore_record_summary *shown)
 {
 	const struct rcore_sampling_summary *summary = shown->summary;
 	const struct rcore_sampler_statistics *total = &summary->total;
-	fprintf(stderr, "rcore: in %.1f s, %s%llu %s; %llu records were lost", summary->seconds,
+	fprintf(stderr, "rcore: in %.1f s, %s%llu %s; %llu record%s lost", summary->seconds,
 		shown->is_calls ? "" : "threads left their processors ",
 		(unsigned long long)total->samples, unit_of(shown),
-		(unsigned long long)total->overruns);
+		(unsigned long long)total->overruns, total->overruns == 1 ? " was" : "s were");
 	if (total->overruns)
 		fputs(" because rcore was too slow", stderr);
 	if (total->unread)
-		fprintf(stderr, ", %llu stacks could not be read",
-			(unsigned long long)total->unread);
+		fprintf(stderr, ", %llu stack%s could not be read",
+			(unsigned long long)total->unread, rcore_plural(total->unread));
 	summarize_unwinding(shown);
 	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
 }
@@ -77,18 +80,21 @@ static void summarize_copied(const struct rcore_record_summary *shown)
 	const struct rcore_sampling_summary *summary = shown->summary;
 	const struct rcore_sampler_statistics *total = &summary->total;
 	fprintf(stderr,
-		"rcore: %llu samples in %.1f s, %zu per second on a processor; %llu were "
-		"lost",
-		(unsigned long long)total->samples, summary->seconds, shown->rate,
-		(unsigned long long)total->overruns);
+		"rcore: %llu sample%s in %.1f s, %zu per second on a processor; %llu %s lost",
+		(unsigned long long)total->samples, rcore_plural(total->samples),
+		summary->seconds, shown->rate, (unsigned long long)total->overruns,
+		total->overruns == 1 ? "was" : "were");
 	if (total->overruns)
 		fputs(" because rcore was too slow", stderr);
 	if (total->unread || total->foreign)
-		fprintf(stderr, ", %llu have no Ruby stack (%llu could not be read)",
-			(unsigned long long)total->foreign, (unsigned long long)total->unread);
+		fprintf(stderr, ", %llu %s no Ruby stack (%llu could not be read)",
+			(unsigned long long)total->foreign,
+			total->foreign == 1 ? "has" : "have",
+			(unsigned long long)total->unread);
 	if (summary->copied < summary->processes)
-		fprintf(stderr, "; %zu of %zu processes were sampled without BPF",
-			summary->processes - summary->copied, summary->processes);
+		fprintf(stderr, "; %zu of %zu process%s sampled without BPF",
+			summary->processes - summary->copied, summary->processes,
+			summary->processes == 1 ? " was" : "es were");
 	summarize_unwinding(shown);
 	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
 }
@@ -98,8 +104,8 @@ static void summarize_failures(const struct rcore_sampler_statistics *total)
 	char name[4 * sizeof(total->tracer_name)];
 	if (!total->not_stopped)
 		return;
-	fprintf(stderr, "; %llu times it could not be stopped",
-		(unsigned long long)total->not_stopped);
+	fprintf(stderr, "; %llu time%s it could not be stopped",
+		(unsigned long long)total->not_stopped, rcore_plural(total->not_stopped));
 	if (total->tracer)
 		fprintf(stderr, " because process %d%s%s%s traces it", total->tracer,
 			total->tracer_name[0] ? " (" : "",
@@ -113,19 +119,21 @@ static void summarize(const struct rcore_record_summary *shown)
 	const struct rcore_sampling_summary *summary = shown->summary;
 	const struct rcore_sampler_statistics *total = &summary->total;
 	double asked = (double)shown->rate;
-	fprintf(stderr,
-		"rcore: %llu samples in %.1f s, %.1f per second%s; %llu were read again",
-		(unsigned long long)total->samples, summary->seconds, summary->achieved,
+	fprintf(stderr, "rcore: %llu sample%s in %.1f s, %.1f per second%s; %llu %s read again",
+		(unsigned long long)total->samples, rcore_plural(total->samples),
+		summary->seconds, summary->achieved,
 		summary->achieved < 0.95 * asked
 			? " (fewer than requested: rcore got too little time)"
 			: "",
-		(unsigned long long)total->rejected);
+		(unsigned long long)total->rejected, total->rejected == 1 ? "was" : "were");
 	if (total->partial || total->lost)
-		fprintf(stderr, ", %llu have outer frames only, %llu none",
-			(unsigned long long)total->partial, (unsigned long long)total->lost);
+		fprintf(stderr, ", %llu %s outer frames only, %llu none",
+			(unsigned long long)total->partial,
+			total->partial == 1 ? "has" : "have", (unsigned long long)total->lost);
 	if (total->stopped)
-		fprintf(stderr, "; stopped %llu times, for %.1f ms on average and %.1f at most",
-			(unsigned long long)total->stopped,
+		fprintf(stderr,
+			"; stopped %llu time%s, for %.1f ms on average and %.1f at most",
+			(unsigned long long)total->stopped, rcore_plural(total->stopped),
 			(double)total->stopped_ns / 1e6 / (double)total->stopped,
 			(double)total->longest_stop_ns / 1e6);
 	summarize_failures(total);

@@ -147,11 +147,13 @@ void rcore_top_draw(struct rcore_top *top, struct rcore_sampling *sampling)
 		return;
 	fputs(SCREEN_HOME, out);
 	snprintf(line, sizeof(line),
-		 "rcore top: pid %d, Ruby %s, %llu threads, %llu fibers; %.0f samples per "
+		 "rcore top: pid %d, Ruby %s, %llu thread%s, %llu fiber%s; %.0f samples per "
 		 "second, rcore uses %.1f %% of a processor",
 		 first ? rcore_sampler_pid(first) : 0, first ? rcore_sampler_ruby(first) : "?",
 		 (unsigned long long)summary->total.threads,
-		 (unsigned long long)summary->total.fibers, summary->achieved,
+		 rcore_plural(summary->total.threads),
+		 (unsigned long long)summary->total.fibers, rcore_plural(summary->total.fibers),
+		 summary->achieved,
 		 summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0);
 	put_line(out, line, width);
 	snprintf(line, sizeof(line),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/ci/finding.h"
+#include "base/text.h"
 #include "report/formats.h"
 #include "report/ci/markup.h"
 #include "report/text/style.h"
@@ -35,9 +36,11 @@ static struct rcore_error *write_all(const struct rcore_finding *finding,
 		 finding->message);
 	for (size_t i = 1; i < shown; i++) {
 		bool is_last = i + 1 == shown && finding->place_count > shown;
-		const char *more = is_last ? rcore_arena_printf(arena, " (%zu more callers)",
-								finding->place_count - shown)
-					   : "";
+		const char *more =
+			is_last ? rcore_arena_printf(arena, " (%zu more caller%s)",
+						     finding->place_count - shown,
+						     rcore_plural(finding->place_count - shown))
+				: "";
 		const char *message = rcore_arena_printf(
 			arena, "%s %s%s",
 			finding->is_crash ? "On the way to the crash:" : "Called from",

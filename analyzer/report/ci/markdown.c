@@ -178,8 +178,8 @@ static struct rcore_error *add_threads(struct rcore_text *text, const size_t *or
 		if (fits)
 			continue;
 		fprintf(page->out,
-			"\n%zu more threads are left out; `rcore analyze` prints them.\n",
-			count - i);
+			"\n%zu more thread%s %s left out; `rcore analyze` prints all.\n",
+			count - i, rcore_plural(count - i), rcore_are(count - i));
 		page->left = 0;
 		return NULL;
 	}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "profile/format.h"
 #include "report/profile/facts.h"
 #include "report/profile/measures.h"
@@ -77,11 +78,13 @@ static void write_side(const struct rcore_profile_report *report, enum rcore_sid
 			sum->count, sum->count == 1 ? "" : "s", seconds(sum->wall));
 		return;
 	}
-	fprintf(out, ", %" PRIu64 " %s", sum->count, is_time ? "samples" : "calls");
+	fprintf(out, ", %" PRIu64 " %s%s", sum->count, is_time ? "sample" : "call",
+		rcore_plural(sum->count));
 	if (!is_time) {
 		write_fact(report, side, "event", " of ", out);
 		if (is_of_system_calls(report, side))
-			fprintf(out, ", which moved %" PRIu64 " bytes", sum->wall);
+			fprintf(out, ", which moved %" PRIu64 " byte%s", sum->wall,
+				rcore_plural(sum->wall));
 		fputc('\n', out);
 		return;
 	}

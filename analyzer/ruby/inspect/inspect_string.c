@@ -148,7 +148,8 @@ void rcore_inspect_quoted(struct rcore_inspect *inspect, const char *bytes, size
 	}
 	rcore_inspect_puts(inspect, "\"");
 	if (total > length)
-		rcore_inspect_printf(inspect, "... (%" PRIu64 " more bytes)", total - length);
+		rcore_inspect_printf(inspect, "... (%" PRIu64 " more byte%s)", total - length,
+				     rcore_plural(total - length));
 }
 
 /* Reads the first of `total` bytes, malloc'ed, and sets how many. */
@@ -203,7 +204,8 @@ struct rcore_error *rcore_inspect_raw_bytes(struct rcore_inspect *inspect, uint6
 	rcore_inspect_write(inspect, bytes, length);
 	free(bytes);
 	if (length < total)
-		rcore_inspect_printf(inspect, "... (%" PRIu64 " more bytes)", total - length);
+		rcore_inspect_printf(inspect, "... (%" PRIu64 " more byte%s)", total - length,
+				     rcore_plural(total - length));
 	return NULL;
 }
 

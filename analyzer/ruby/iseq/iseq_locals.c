@@ -19,8 +19,8 @@ static struct rcore_error *mark(struct rcore_iseq_local *locals, uint64_t local_
 {
 	if (start > local_count || count > local_count - start)
 		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "it has more parameters than its %" PRIu64 " locals",
-					  local_count);
+					  "it has more parameters than its %" PRIu64 " local%s",
+					  local_count, rcore_plural(local_count));
 	for (uint64_t i = 0; i < count; i++)
 		locals[start + i].parameter = parameter;
 	return NULL;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/text.h"
 #include "ruby/children/graph.h"
 #include "session/heap/heap.h"
 #include "session/heap/heap_variables.h"
@@ -40,9 +41,10 @@ struct rcore_error *rcore_session_roots(struct rcore_session *session, struct rc
 	}
 	if (count < process->thread_count)
 		snprintf(heap->problem, sizeof(heap->problem),
-			 "the registers of %zu of the %zu threads are missing%s: what only "
+			 "the registers of %zu of %zu thread%s are missing%s: what only "
 			 "their stacks refer to seems unreachable",
 			 process->thread_count - count, process->thread_count,
+			 rcore_plural(process->thread_count),
 			 session->copied.unstopped_count ? " (they did not stop)" : "");
 	const struct rcore_roots_source source = {vm, objspace, threads, count,
 						  RCORE_ROOTS_STACK_LIMIT};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/live/running.h"
 
+#include "base/text.h"
 #include "vm/problem.h"
 
 static bool is_late(struct rcore_live *live, uint64_t start, uint64_t size)
@@ -53,10 +54,10 @@ void rcore_running_mark_late(const struct rcore_session *session,
 			  rcore_error_create(
 				  RCORE_ERROR_LIMIT,
 				  "the process was resumed after %zu ms (--max-pause), and the "
-				  "rest was read afterwards: %zu of %zu fibers, which are "
-				  "marked, and objects",
-				  session->settings.max_pause_ms, count,
-				  snapshot->fiber_count));
+				  "rest was read afterwards: %zu of %zu fiber%s (marked) "
+				  "and objects",
+				  session->settings.max_pause_ms, count, snapshot->fiber_count,
+				  rcore_plural(snapshot->fiber_count)));
 }
 
 struct rcore_error *rcore_running_in_time(const struct rcore_session *session,

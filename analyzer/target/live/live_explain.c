@@ -48,9 +48,10 @@ struct rcore_error *rcore_live_refuse(int pid, int folder,
 	if (status->state == 'Z' && status->thread_count > 1)
 		return rcore_error_create(
 			RCORE_ERROR_UNSUPPORTED,
-			"the main thread of process %d has ended while %d others run; rcore "
+			"the main thread of process %d has ended while %d other%s; rcore "
 			"cannot read such a process, but `kill -ABRT %d` ends it with a core",
-			pid, status->thread_count - 1, pid);
+			pid, status->thread_count - 1,
+			status->thread_count == 2 ? " runs" : "s run", pid);
 	if (status->state == 'Z' || status->state == 'X')
 		return rcore_error_create(
 			RCORE_ERROR_OS,

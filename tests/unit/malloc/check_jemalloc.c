@@ -280,7 +280,7 @@ static bool is_reported(uint64_t at, uint64_t wanted)
 	ck_assert(write_child(at, wanted + 8));
 	ck_assert_ptr_null(rcore_jemalloc_init(&source, &other));
 	const struct rcore_chunk_sum after = other.sums[RCORE_CHUNK_CACHED];
-	bool is_said = strstr(other.problem, "1 bins of jemalloc's caches are corrupt");
+	bool is_said = strstr(other.problem, "1 bin of jemalloc's caches is corrupt");
 	rcore_malloc_deinit(&other);
 	ck_assert(write_child(at, wanted));
 	ck_assert(is_said == (after.count < before->count));

@@ -146,7 +146,7 @@ START_TEST(test_cut_strings)
 	begin(_i);
 	shows_with(UTF_8("abcdef"), 0, 4, 0, "\"abcd\"... (2 more bytes)");
 	shows_with(UTF_8("abc\xe3\x81\x82"), 0, 4, 0, "\"abc\"... (2 more bytes)");
-	shows_with(UTF_8("abc\xff\xff\xff\xff\xff"), 0, 7, 0, "\"abc\\xFF\"... (1 more bytes)");
+	shows_with(UTF_8("abc\xff\xff\xff\xff\xff"), 0, 7, 0, "\"abc\\xFF\"... (1 more byte)");
 	uint64_t huge = fake_string_heap(&fake, "0123456789", 10);
 	fake_put_field(&fake.target, huge, &fake.layout.string.len, UINT64_C(1) << 60);
 	const struct rcore_inspect_options options = {.max_string = 8};

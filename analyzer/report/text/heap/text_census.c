@@ -31,15 +31,17 @@ static void print_problems(const struct rcore_pen *pen, const struct rcore_heap_
 {
 	if (census->unknown_sizes)
 		fprintf(pen->out,
-			"%" PRIu64 " objects of extensions: their C memory is not counted\n",
-			census->unknown_sizes);
+			"%" PRIu64 " object%s of extensions: their C memory is not counted\n",
+			census->unknown_sizes, rcore_plural(census->unknown_sizes));
 	if (census->unswept)
-		fprintf(pen->out, "%" PRIu64 " more slots have garbage that is not freed yet\n",
-			census->unswept);
+		fprintf(pen->out,
+			"%" PRIu64 " more slot%s with garbage that is not freed yet\n",
+			census->unswept, rcore_plural(census->unswept));
 	if (census->absent_pages)
 		rcore_styled(pen, RCORE_STYLE_PROBLEM,
-			     "! %" PRIu64 " pages of the heap are not in the core\n",
-			     census->absent_pages);
+			     "! %" PRIu64 " page%s of the heap %s not in the core\n",
+			     census->absent_pages, rcore_plural(census->absent_pages),
+			     rcore_are(census->absent_pages));
 }
 
 static void print_c_memory(const struct rcore_malloc *heap, FILE *out)
@@ -88,8 +90,9 @@ struct rcore_error *rcore_report_census_text(const struct rcore_census_report *r
 		putc('\n', out);
 	}
 	if (shown < census->class_count)
-		fprintf(out, "       ... (%zu more classes; --limit 0 prints all)\n",
-			census->class_count - shown);
+		fprintf(out, "       ... (%zu more class%s; --limit 0 prints all)\n",
+			census->class_count - shown,
+			census->class_count - shown == 1 ? "" : "es");
 	print_pools(census, out);
 	print_problems(&pen, census);
 	if (report->c_memory)

@@ -56,8 +56,9 @@ static void print_classes(const struct rcore_pen *pen, const struct rcore_heap_d
 		putc('\n', pen->out);
 	}
 	if (diff->class_count < diff->all_classes)
-		fprintf(pen->out, "          ... (%zu more classes)\n",
-			diff->all_classes - diff->class_count);
+		fprintf(pen->out, "          ... (%zu more class%s)\n",
+			diff->all_classes - diff->class_count,
+			diff->all_classes - diff->class_count == 1 ? "" : "es");
 }
 
 struct rcore_error *rcore_report_heap_diff_text(const struct rcore_heap_diff *diff,
@@ -71,8 +72,9 @@ struct rcore_error *rcore_report_heap_diff_text(const struct rcore_heap_diff *di
 	for (size_t i = 0; i < diff->growth_count; i++)
 		print_growth(&pen, &diff->growths[i], diff->side_count);
 	if (diff->growth_count < diff->all_growths)
-		fprintf(out, "\n... (%zu more paths)\n",
-			diff->all_growths - diff->growth_count);
+		fprintf(out, "\n... (%zu more path%s)\n",
+			diff->all_growths - diff->growth_count,
+			rcore_plural(diff->all_growths - diff->growth_count));
 	if (diff->is_cut)
 		fputs("There are too many or too long paths; some are counted as shorter "
 		      "ones.\n",

@@ -41,8 +41,9 @@ struct rcore_error *rcore_report_heap_list_text(const struct rcore_heap_list *li
 			list->count - list->print.count);
 	if (list->absent_pages)
 		rcore_styled(&pen, RCORE_STYLE_PROBLEM,
-			     "! %" PRIu64 " pages of the heap are not in the core\n",
-			     list->absent_pages);
+			     "! %" PRIu64 " page%s of the heap %s not in the core\n",
+			     list->absent_pages, rcore_plural(list->absent_pages),
+			     rcore_are(list->absent_pages));
 	rcore_text_redaction(&pen, &list->print.redaction);
 	return rcore_pen_error(out);
 }

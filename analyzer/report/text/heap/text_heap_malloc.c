@@ -38,8 +38,9 @@ static void print_owners(const struct rcore_pen *pen, const struct rcore_c_memor
 	for (size_t i = 0; i < owners->row_count; i++)
 		print_owner(out, &owners->rows[i]);
 	if (owners->row_count < owners->all_rows)
-		fprintf(out, "       ... (%zu more owners; --limit prints more)\n",
-			owners->all_rows - owners->row_count);
+		fprintf(out, "       ... (%zu more owner%s; --limit prints more)\n",
+			owners->all_rows - owners->row_count,
+			rcore_plural(owners->all_rows - owners->row_count));
 	fputs("\n         bytes     chunks  object\n", out);
 	for (size_t i = 0; i < owners->object_count; i++) {
 		const struct rcore_c_owner_object *item = &owners->objects[i];

@@ -56,17 +56,18 @@ void rcore_text_gaps(const struct rcore_pen *pen, const struct rcore_heap_gaps *
 {
 	if (gaps->opaque)
 		fprintf(pen->out,
-			"%" PRIu64 " objects of extensions: only the extension knows all "
-			"that they refer to\n",
-			gaps->opaque);
+			"%" PRIu64 " object%s of extensions: only the extension knows all "
+			"references\n",
+			gaps->opaque, rcore_plural(gaps->opaque));
 	if (gaps->partial)
 		rcore_styled(pen, RCORE_STYLE_PROBLEM,
-			     "! %" PRIu64 " objects could not be read completely\n",
-			     gaps->partial);
+			     "! %" PRIu64 " object%s could not be read completely\n",
+			     gaps->partial, rcore_plural(gaps->partial));
 	if (gaps->absent_pages)
 		rcore_styled(pen, RCORE_STYLE_PROBLEM,
-			     "! %" PRIu64 " pages of the heap are not in the core\n",
-			     gaps->absent_pages);
+			     "! %" PRIu64 " page%s of the heap %s not in the core\n",
+			     gaps->absent_pages, rcore_plural(gaps->absent_pages),
+			     rcore_are(gaps->absent_pages));
 	if (gaps->problem)
 		rcore_styled(pen, RCORE_STYLE_PROBLEM, "! %s\n", gaps->problem);
 }

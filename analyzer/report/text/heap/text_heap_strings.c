@@ -51,8 +51,8 @@ struct rcore_error *rcore_report_heap_strings_text(const struct rcore_heap_strin
 		fprintf(out, "\n... (%zu more)\n", strings->all_groups - strings->print.count);
 	if (strings->unread)
 		rcore_styled(&pen, RCORE_STYLE_PROBLEM,
-			     "! the contents of %" PRIu64 " objects could not be read\n",
-			     strings->unread);
+			     "! the contents of %" PRIu64 " object%s could not be read\n",
+			     strings->unread, rcore_plural(strings->unread));
 	putc('\n', out);
 	rcore_text_gaps(&pen, &strings->gaps);
 	rcore_text_redaction(&pen, &strings->print.redaction);

@@ -122,8 +122,9 @@ static void print_how(const struct rcore_text *text)
 	FILE *out = text->pen.out;
 	rcore_style(&text->pen, RCORE_STYLE_QUIET);
 	if (snapshot->live.stopped)
-		fprintf(out, "Stopped: %zu kernel threads, for %.2f ms\n",
-			snapshot->live.thread_count, (double)snapshot->live.pause_ns / 1e6);
+		fprintf(out, "Stopped: %zu kernel thread%s, for %.2f ms\n",
+			snapshot->live.thread_count, rcore_plural(snapshot->live.thread_count),
+			(double)snapshot->live.pause_ns / 1e6);
 	if (snapshot->vm)
 		fprintf(out, "VM 0x%" PRIx64 ", found %s\n", snapshot->vm,
 			rcore_vm_method_text(snapshot->vm_found_by));

@@ -172,10 +172,11 @@ static void print_rounds(const struct rcore_pen *pen, const struct rcore_rows *r
 	rcore_count_text(item->rounds - 1, times);
 	rcore_style(pen, RCORE_STYLE_QUIET);
 	if (item->period == 1)
-		fprintf(pen->out, "%8s  the same frame %s more times", "...", times);
+		fprintf(pen->out, "%8s  the same frame %s more time%s", "...", times,
+			rcore_plural(item->rounds - 1));
 	else
-		fprintf(pen->out, "%8s  the same %zu frames %s more times", "...", item->period,
-			times);
+		fprintf(pen->out, "%8s  the same %zu frames %s more time%s", "...",
+			item->period, times, rcore_plural(item->rounds - 1));
 	if (last_number(rows, item->first, item->first + item->period * item->rounds, &number))
 		fprintf(pen->out, ", up to frame %zu", number);
 	fputs(" (--all shows each)", pen->out);
