@@ -122,7 +122,7 @@ struct rcore_ruby {
 		uint64_t *addresses, *objects;
 		bool *unchanged, *seen;
 		bool had_tasks; /* of the gem async */
-		size_t next; /* after the one that was found last */
+		size_t next;    /* after the one that was found last */
 	} * earlier_fibers;
 
 	/* How long chunks of C memory are; NULL: glibc's headers show it. */

@@ -300,7 +300,7 @@ struct rcore_error *rcore_vm_tasks(struct rcore_ruby *ruby, struct rcore_snapsho
 {
 	struct tree tree = {.ruby = ruby, .snapshot = snapshot};
 	uint64_t async = 0;
-	/* A program has up to thousands of constants, and is stopped meanwhile. */
+	/* A program may have thousands of constants, and is stopped now. */
 	if (ruby->earlier_fibers && !ruby->earlier_fibers->had_tasks)
 		return NULL;
 	rcore_error_free(rcore_vm_constant(ruby, snapshot, "Async", &async));
