@@ -10,8 +10,10 @@ int rcore_test_suite_run(const struct rcore_test_suite *wanted)
 	for (size_t i = 0; i < wanted->count; i++)
 		tcase_add_loop_test(tcase, wanted->tests[i], 0,
 				    wanted->loops ? wanted->loops : 1);
-	if (wanted->end)
-		tcase_add_checked_fixture(tcase, NULL, wanted->end);
+	for (size_t i = 0; i < wanted->looped_count; i++)
+		tcase_add_loop_test(tcase, wanted->looped[i].test, 0, wanted->looped[i].count);
+	if (wanted->begin || wanted->end)
+		tcase_add_checked_fixture(tcase, wanted->begin, wanted->end);
 	if (wanted->timeout > 0)
 		tcase_set_timeout(tcase, wanted->timeout);
 	suite_add_tcase(suite, tcase);

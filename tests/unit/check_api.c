@@ -4,7 +4,6 @@
  * compiled with the headers of an earlier or a later librcore, and walking a
  * snapshot. tests/install/api checks the exported symbols.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "rcore.h"
 #include "report/report.h"
 #include "snapshots.h"
+#include "suite.h"
 
 struct options {
 	size_t size;
@@ -153,18 +153,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("api");
-	TCase *api = tcase_create("api");
-	tcase_add_test(api, sizes);
-	tcase_add_test(api, bad_sizes);
-	tcase_add_test(api, every_struct);
-	tcase_add_test(api, formats);
-	tcase_add_test(api, walking);
-	suite_add_tcase(suite, api);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {sizes, bad_sizes, every_struct, formats, walking};
+	const struct rcore_test_suite suite = {
+		.name = "api",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+	};
+	return rcore_test_suite_run(&suite);
 }

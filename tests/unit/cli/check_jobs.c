@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -7,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "cli/jobs.h"
+#include "suite.h"
 
 enum { JOBS = 12 };
 
@@ -115,16 +116,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("jobs");
-	TCase *tests = tcase_create("jobs");
-	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, each_alone);
-	tcase_add_test(tests, many);
-	tcase_add_test(tests, none);
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {each_alone, many, none};
+	const struct rcore_test_suite suite = {
+		.name = "jobs",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.timeout = 60,
+	};
+	return rcore_test_suite_run(&suite);
 }

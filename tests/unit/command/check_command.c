@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +6,7 @@
 #include "cli/list.h"
 #include "cli/target.h"
 #include "command/command.h"
+#include "suite.h"
 
 /* One option of each kind. */
 struct arguments {
@@ -256,19 +256,17 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("command");
-	TCase *tests = tcase_create("command");
-	tcase_add_test(tests, each_kind_is_set);
-	tcase_add_test(tests, words_after_two_dashes);
-	tcase_add_test(tests, errors_name_the_word);
-	tcase_add_test(tests, posixly_correct);
-	tcase_add_test(tests, text_is_wrapped);
-	tcase_add_test(tests, every_command_has_help);
-	tcase_add_test(tests, every_command_runs_somewhere);
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {each_kind_is_set,
+				      words_after_two_dashes,
+				      errors_name_the_word,
+				      posixly_correct,
+				      text_is_wrapped,
+				      every_command_has_help,
+				      every_command_runs_somewhere};
+	const struct rcore_test_suite suite = {
+		.name = "command",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+	};
+	return rcore_test_suite_run(&suite);
 }

@@ -4,7 +4,6 @@
  * small interpreters that are compiled in the ways in which CRuby is, and
  * stripped.
  */
-#include <check.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include "image/unwind/unwind_machine.h"
 #include "self_core.h"
 #include "target/core/core.h"
+#include "suite.h"
 
 enum { INSTRUCTIONS = 2 };
 
@@ -188,16 +188,16 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("activation");
-	TCase *tests = tcase_create("activation");
-	tcase_set_timeout(tests, 60);
-	tcase_add_loop_test(tests, told_by_code, 0, RCORE_COUNT(builds));
-	tcase_add_test(tests, wrong_instructions);
-	tcase_add_loop_test(tests, branch, 0, RCORE_COUNT(branches));
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {wrong_instructions};
+	const struct rcore_test_loop loops[] = {{told_by_code, RCORE_COUNT(builds)},
+						{branch, RCORE_COUNT(branches)}};
+	const struct rcore_test_suite suite = {
+		.name = "activation",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+		.timeout = 60,
+	};
+	return rcore_test_suite_run(&suite);
 }

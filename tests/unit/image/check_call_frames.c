@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include "base/count.h"
 #include "fake_target.h"
 #include "image/unwind/call_frames.h"
+#include "suite.h"
 
 /*
  * .eh_frame_hdr and .eh_frame of one function, after the headers of a library
@@ -159,19 +159,17 @@ START_TEST(flipped)
 }
 END_TEST
 
-#define add_loop(tcase, test, table) tcase_add_loop_test(tcase, test, 0, RCORE_COUNT(table))
-
 int main(void)
 {
-	TCase *tests = tcase_create("call frames");
-	add_loop(tests, known, instructions);
-	add_loop(tests, refused, lies);
-	tcase_add_test(tests, flipped);
-	Suite *suite = suite_create("call frames");
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {flipped};
+	const struct rcore_test_loop loops[] = {{known, RCORE_COUNT(instructions)},
+						{refused, RCORE_COUNT(lies)}};
+	const struct rcore_test_suite suite = {
+		.name = "call frames",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	};
+	return rcore_test_suite_run(&suite);
 }

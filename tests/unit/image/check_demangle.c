@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/count.h"
 #include "image/symbolize/demangle.h"
+#include "suite.h"
 
 static const struct {
 	const char *symbol, *name;
@@ -49,14 +49,14 @@ END_TEST
 
 int main(void)
 {
-	TCase *tests = tcase_create("demangle");
-	tcase_add_loop_test(tests, known, 0, RCORE_COUNT(names));
-	tcase_add_test(tests, hostile);
-	Suite *suite = suite_create("demangle");
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	const TTest *const tests[] = {hostile};
+	const struct rcore_test_loop loops[] = {{known, RCORE_COUNT(names)}};
+	const struct rcore_test_suite suite = {
+		.name = "demangle",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	};
+	return rcore_test_suite_run(&suite);
 }

@@ -3,7 +3,6 @@
  * The helper lives through nothing that it should not, and its parent through
  * everything.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +18,7 @@
 
 #include "base/count.h"
 #include "base/helper.h"
+#include "suite.h"
 
 static char reply[RCORE_HELPER_ROOM];
 
@@ -277,21 +277,19 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("helper");
-	TCase *helper = tcase_create("helper");
-	tcase_add_test(helper, answers);
+	const TTest *const tests[] = {answers, has_time, shares_the_limit, has_little_memory,
+				      is_confined};
+	const struct rcore_test_loop loops[] = {
 #ifndef __SANITIZE_ADDRESS__
-	tcase_add_loop_test(helper, lacks_memory, 0, 2);
+		{lacks_memory, 2},
 #endif
-	tcase_add_test(helper, has_time);
-	tcase_add_loop_test(helper, dies, 0, RCORE_COUNT(deaths));
-	tcase_add_test(helper, shares_the_limit);
-	tcase_add_test(helper, has_little_memory);
-	tcase_add_test(helper, is_confined);
-	suite_add_tcase(suite, helper);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+		{dies, RCORE_COUNT(deaths)}};
+	const struct rcore_test_suite suite = {
+		.name = "helper",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	};
+	return rcore_test_suite_run(&suite);
 }

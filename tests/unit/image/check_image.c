@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <spawn.h>
@@ -11,11 +10,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "image/elf/build_id.h"
 #include "image/elf/elf_file.h"
 #include "image/elf/modules.h"
 #include "self_core.h"
 #include "target/core/core.h"
+#include "suite.h"
 
 extern char **environ;
 
@@ -654,32 +655,24 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("image");
-	TCase *modules = tcase_create("modules");
-	tcase_set_timeout(modules, 120);
-	tcase_add_test(modules, finds_modules);
-	tcase_add_test(modules, overlay_fills);
-	tcase_add_test(modules, finds_symbols);
-	tcase_add_test(modules, sysroot);
-	tcase_add_test(modules, unverified);
-	tcase_add_test(modules, missing_file);
-	tcase_add_test(modules, search_paths);
-	tcase_add_test(modules, deleted_file);
-	tcase_add_test(modules, executable);
-	tcase_add_test(modules, link_map);
-	tcase_add_test(modules, mapped_to_look);
-	tcase_add_test(modules, debug_file);
-	tcase_add_test(modules, replaced_file);
+	const TTest *const tests[] = {finds_modules,      overlay_fills,
+				      finds_symbols,      sysroot,
+				      unverified,         missing_file,
+				      search_paths,       deleted_file,
+				      executable,         link_map,
+				      mapped_to_look,     debug_file,
 #ifndef __SANITIZE_ADDRESS__
-	tcase_add_test(modules, no_memory_for_file);
-	tcase_add_test(modules, no_memory_for_headers);
+				      no_memory_for_file, no_memory_for_headers,
 #endif
-	tcase_add_loop_test(modules, words_flipped, 0, 10);
-	suite_add_tcase(suite, modules);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+				      replaced_file};
+	const struct rcore_test_loop loops[] = {{words_flipped, 10}};
+	const struct rcore_test_suite suite = {
+		.name = "image",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+		.timeout = 120,
+	};
+	return rcore_test_suite_run(&suite);
 }

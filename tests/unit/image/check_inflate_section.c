@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <stdbool.h>
@@ -10,7 +9,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "image/symbolize/inflate_section.h"
+#include "suite.h"
 
 /* Inflates compressed sections of files that libelf writes. */
 
@@ -142,17 +143,15 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("inflate section");
-	TCase *sections = tcase_create("sections");
-	tcase_add_unchecked_fixture(sections, fill_plain, NULL);
-	tcase_add_test(sections, compressed);
-	tcase_add_test(sections, not_compressed);
-	tcase_add_loop_test(sections, damaged, 0, 7);
-	suite_add_tcase(suite, sections);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {compressed, not_compressed};
+	const struct rcore_test_loop loops[] = {{damaged, 7}};
+	const struct rcore_test_suite suite = {
+		.name = "inflate section",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	};
+	fill_plain();
+	return rcore_test_suite_run(&suite);
 }

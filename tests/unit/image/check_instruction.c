@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <elf.h>
 #include <stdlib.h>
 
 #include "base/count.h"
 #include "image/unwind/code/instruction.h"
+#include "suite.h"
 
 /* Their indices in elf_gregset_t. */
 enum { R12 = 3, RBP = 4, RBX = 5, R11 = 6, R9 = 8, RAX = 10, RCX, RDX, RSI, RDI };
@@ -174,18 +174,16 @@ START_TEST(names_registers)
 
 int main(void)
 {
-	Suite *suite = suite_create("instruction");
-	TCase *tests = tcase_create("instruction");
-	tcase_add_loop_test(tests, decodes_x86, 0, RCORE_COUNT(x86));
-	tcase_add_test(tests, tells_source_from_destination);
-	tcase_add_loop_test(tests, decodes_arm, 0, RCORE_COUNT(arm));
-	tcase_add_test(tests, takes_any_bytes);
-	tcase_add_test(tests, names_registers);
-	suite_add_tcase(suite, tests);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	const TTest *const tests[] = {tells_source_from_destination, takes_any_bytes,
+				      names_registers};
+	const struct rcore_test_loop loops[] = {{decodes_x86, RCORE_COUNT(x86)},
+						{decodes_arm, RCORE_COUNT(arm)}};
+	const struct rcore_test_suite suite = {
+		.name = "instruction",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	};
+	return rcore_test_suite_run(&suite);
 }

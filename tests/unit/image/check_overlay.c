@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "core_builder.h"
 #include "image/elf/modules.h"
 #include "target/core/core.h"
+#include "suite.h"
 
 /*
  * A library of 0x2388 bytes: a page to read, then data that ends within its
@@ -226,19 +227,13 @@ START_TEST(file_gone)
 
 int main(void)
 {
-	Suite *suite = suite_create("overlay");
-	TCase *overlay = tcase_create("overlay");
-	tcase_add_test(overlay, fills_by_file_offset);
-	tcase_add_test(overlay, saved_pages_win);
-	tcase_add_test(overlay, core_without_anonymous_memory);
-	tcase_add_test(overlay, truncated_core);
-	tcase_add_test(overlay, no_segment);
-	tcase_add_test(overlay, file_gone);
-	suite_add_tcase(suite, overlay);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	const TTest *const tests[] = {
+		fills_by_file_offset, saved_pages_win, core_without_anonymous_memory,
+		truncated_core,       no_segment,      file_gone};
+	const struct rcore_test_suite suite = {
+		.name = "overlay",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+	};
+	return rcore_test_suite_run(&suite);
 }

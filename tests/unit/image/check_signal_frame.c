@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <elf.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -10,6 +9,7 @@
 #include "base/count.h"
 #include "image/unwind/signal_frame.h"
 #include "self_core.h"
+#include "suite.h"
 
 /* A stack of four pages, and one page of code below it. */
 enum { STACK_SIZE = 0x4000, CODE = 0x1000, STACK = 0x10000 };
@@ -296,18 +296,17 @@ START_TEST(finds_a_real_frame)
 
 int main(void)
 {
-	Suite *suite = suite_create("signal frame");
-	TCase *frame = tcase_create("frame");
-	tcase_add_loop_test(frame, finds_a_frame, 0, 2);
-	tcase_add_loop_test(frame, knows_the_place, 0, 2);
-	tcase_add_loop_test(frame, says_the_access, 0, RCORE_COUNT(faults));
-	tcase_add_loop_test(frame, proves_a_frame, 0, 2);
-	tcase_add_test(frame, finds_a_real_frame);
-	suite_add_tcase(suite, frame);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	const TTest *const tests[] = {finds_a_real_frame};
+	const struct rcore_test_loop loops[] = {{finds_a_frame, 2},
+						{knows_the_place, 2},
+						{says_the_access, RCORE_COUNT(faults)},
+						{proves_a_frame, 2}};
+	const struct rcore_test_suite suite = {
+		.name = "signal frame",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	};
+	return rcore_test_suite_run(&suite);
 }

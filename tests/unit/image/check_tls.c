@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <elf.h>
 #include <stdlib.h>
 
 #include "base/count.h"
 #include "fake_target.h"
 #include "image/elf/tls.h"
+#include "suite.h"
 
 enum { MODULES = 4 };
 
@@ -117,16 +117,13 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("tls");
-	TCase *tcase = tcase_create("tls");
-	tcase_add_loop_test(tcase, test_address, 0, 2);
-	tcase_add_loop_test(tcase, test_no_thread, 0, 2);
-	tcase_add_loop_test(tcase, test_faults, 0, 2);
-	tcase_add_checked_fixture(tcase, NULL, end);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const struct rcore_test_loop loops[] = {
+		{test_address, 2}, {test_no_thread, 2}, {test_faults, 2}};
+	const struct rcore_test_suite suite = {
+		.name = "tls",
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+		.end = end,
+	};
+	return rcore_test_suite_run(&suite);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,6 +13,7 @@
 #include "fake_target.h"
 #include "image/unwind/parked.h"
 #include "unwind_suite.h"
+#include "suite.h"
 
 #ifdef __aarch64__
 #define VDSO_CLOCK "__kernel_clock_gettime"
@@ -577,43 +577,44 @@ START_TEST(cycle)
 }
 END_TEST
 
-#define add_loop(tcase, test, table) tcase_add_loop_test(tcase, test, 0, RCORE_COUNT(table))
-
 int main(void)
 {
-	Suite *suite = suite_create("unwind");
-	TCase *cores = tcase_create("cores");
-	tcase_set_timeout(cores, 300);
-	tcase_add_unchecked_fixture(cores, unwind_suite_set_up, unwind_suite_tear_down);
-	tcase_add_test(cores, nested);
-	tcase_add_test(cores, through_signal);
-	add_loop(cores, into_the_void, voids);
-	add_loop(cores, without_information, gaps);
-	add_loop(cores, through_stubs, stubs);
-	tcase_add_test(cores, through_resolver);
-	tcase_add_test(cores, through_jump);
+	const TTest *const tests[] = {nested,
+				      through_signal,
+				      through_resolver,
+				      through_jump,
 #ifdef __x86_64__
-	tcase_add_test(cores, through_switch);
-	tcase_add_loop_test(cores, through_compiled, 0, COMPILED_KINDS);
-	tcase_add_loop_test(cores, in_compiled, 0, 3);
+				      through_switch,
 #endif
-	tcase_add_test(cores, through_vdso);
-	tcase_add_test(cores, through_other_vdso);
-	tcase_add_test(cores, parked_stacks);
-	tcase_add_test(cores, deep);
-	tcase_add_test(cores, limited);
-	tcase_add_test(cores, too_deep);
-	tcase_add_test(cores, bounds);
-	tcase_add_test(cores, no_registers);
-	tcase_add_test(cores, missing_file);
-	tcase_add_test(cores, corrupt);
-	tcase_add_test(cores, no_return_address);
-	tcase_add_test(cores, cycle);
-	suite_add_tcase(suite, cores);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+				      through_vdso,
+				      through_other_vdso,
+				      parked_stacks,
+				      deep,
+				      limited,
+				      too_deep,
+				      bounds,
+				      no_registers,
+				      missing_file,
+				      corrupt,
+				      no_return_address,
+				      cycle};
+	const struct rcore_test_loop loops[] = {{into_the_void, RCORE_COUNT(voids)},
+						{without_information, RCORE_COUNT(gaps)},
+#ifdef __x86_64__
+						{through_compiled, COMPILED_KINDS},
+						{in_compiled, 3},
+#endif
+						{through_stubs, RCORE_COUNT(stubs)}};
+	const struct rcore_test_suite suite = {
+		.name = "unwind",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+		.timeout = 300,
+	};
+	unwind_suite_set_up();
+	int status = rcore_test_suite_run(&suite);
+	unwind_suite_tear_down();
+	return status;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <elf.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "image/symbolize/symbolize_gem.h"
 #include "image/unwind/unwind_machine.h"
 #include "image/unwind/unwind_row.h"
+#include "suite.h"
 
 /* Tests what unwinding knows about machines and files, without a target. */
 
@@ -273,23 +273,19 @@ START_TEST(plain_row)
 }
 END_TEST
 
-#define add_loop(tcase, test, table) tcase_add_loop_test(tcase, test, 0, RCORE_COUNT(table))
-
 int main(void)
 {
-	Suite *suite = suite_create("unwind tables");
-	TCase *tables = tcase_create("tables");
-	add_loop(tables, gem_of_path, gems);
-	add_loop(tables, call_instructions, calls);
-	tcase_add_test(tables, saved_below_the_stack_pointer);
-	add_loop(tables, epilogue, epilogues);
-	add_loop(tables, parked_registers, saved);
-	tcase_add_test(tables, plain_row);
-	suite_add_tcase(suite, tables);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {saved_below_the_stack_pointer, plain_row};
+	const struct rcore_test_loop loops[] = {{gem_of_path, RCORE_COUNT(gems)},
+						{call_instructions, RCORE_COUNT(calls)},
+						{epilogue, RCORE_COUNT(epilogues)},
+						{parked_registers, RCORE_COUNT(saved)}};
+	const struct rcore_test_suite suite = {
+		.name = "unwind tables",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	};
+	return rcore_test_suite_run(&suite);
 }

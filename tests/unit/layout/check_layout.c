@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 #include "base/count.h"
 #include "layout/schema.h"
 #include "tables.h"
+#include "suite.h"
 
 /* The file from which a table was made, without its comments. */
 static char *file_of(const char *name)
@@ -601,31 +601,38 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("layout");
-	TCase *tables = tcase_create("tables"), *fields = tcase_create("fields");
 	int count = table_count();
-
-	tcase_add_loop_test(tables, round_trip, 0, count);
-	tcase_add_loop_test(tables, no_overlap, 0, count);
-	tcase_add_loop_test(tables, sizes, 0, count);
-	tcase_add_test(tables, every_field_exists_somewhere);
-	tcase_add_loop_test(tables, every_release, 0, count);
-	tcase_add_loop_test(tables, drift_alone, 0, count);
-	tcase_add_test(tables, drifts_happened);
-	tcase_add_test(tables, borrowed);
-	tcase_add_test(tables, drift);
-	tcase_add_test(tables, builds);
-	tcase_add_test(tables, series);
-	tcase_add_test(tables, traits);
-	tcase_add_test(tables, candidates);
-	tcase_add_test(tables, no_candidates);
-	suite_add_tcase(suite, tables);
-	tcase_add_test(fields, read_field);
-	suite_add_tcase(suite, fields);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tables[] = {every_field_exists_somewhere,
+				       drifts_happened,
+				       borrowed,
+				       drift,
+				       builds,
+				       series,
+				       traits,
+				       candidates,
+				       no_candidates};
+	const struct rcore_test_loop tables_loops[] = {{round_trip, count},
+						       {no_overlap, count},
+						       {sizes, count},
+						       {every_release, count},
+						       {drift_alone, count}};
+	const TTest *const fields[] = {read_field};
+	const struct rcore_test_suite suites[] = {
+		{
+			.name = "layout, tables",
+			.tests = tables,
+			.count = RCORE_COUNT(tables),
+			.looped = tables_loops,
+			.looped_count = RCORE_COUNT(tables_loops),
+		},
+		{
+			.name = "layout, fields",
+			.tests = fields,
+			.count = RCORE_COUNT(fields),
+		},
+	};
+	int status = EXIT_SUCCESS;
+	for (size_t i = 0; i < RCORE_COUNT(suites); i++)
+		status |= rcore_test_suite_run(&suites[i]);
+	return status;
 }

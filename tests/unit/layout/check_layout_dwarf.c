@@ -4,7 +4,6 @@
  * of DWARF. The compiler itself provides the expected result, through the same
  * header.
  */
-#include <check.h>
 #include <libgen.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "base/count.h"
 #include "dwarf/types.h"
 #include "layout/layout.h"
+#include "suite.h"
 
 static char folder[] = "/tmp/rcore-dwarf-XXXXXX";
 
@@ -283,24 +283,19 @@ int main(void)
 		perror(folder);
 		return EXIT_FAILURE;
 	}
-	Suite *suite = suite_create("layout from DWARF");
-	TCase *reader = tcase_create("reader");
-
-	tcase_set_timeout(reader, 60);
-	tcase_add_loop_test(reader, flavour, 0, (int)RCORE_COUNT(flavours));
-	tcase_add_test(reader, compressed_by_dwz);
-	tcase_add_test(reader, debug_file);
-	tcase_add_test(reader, not_ruby);
-	tcase_add_test(reader, provenance);
-	tcase_add_test(reader, hostile_provenance);
-	tcase_add_test(reader, damaged);
-	suite_add_tcase(suite, reader);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-
+	const TTest *const tests[] = {compressed_by_dwz, debug_file,         not_ruby,
+				      provenance,        hostile_provenance, damaged};
+	const struct rcore_test_loop loops[] = {{flavour, RCORE_COUNT(flavours)}};
+	const struct rcore_test_suite suite = {
+		.name = "layout from DWARF",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+		.timeout = 60,
+	};
+	int status = rcore_test_suite_run(&suite);
 	char command[64];
 	snprintf(command, sizeof(command), "rm -rf %s", folder);
-	return system(command) || failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	return system(command) || status ? EXIT_FAILURE : EXIT_SUCCESS;
 }

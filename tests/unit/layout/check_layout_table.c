@@ -3,7 +3,6 @@
  * Tests the text of layout tables: what is read, in which order, and what is
  * refused.
  */
-#include <check.h>
 #include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "base/count.h"
 #include "layout/schema.h"
 #include "tables.h"
+#include "suite.h"
 
 START_TEST(provenance_is_a_comment)
 {
@@ -390,27 +390,25 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("layout_table");
-	TCase *parser = tcase_create("parser");
 	int count = table_count();
-
-	tcase_add_test(parser, provenance_is_a_comment);
-	tcase_add_test(parser, versions);
-	tcase_add_test(parser, size_with_compilers);
-	tcase_add_test(parser, ranges);
-	tcase_add_test(parser, bad_tables);
-	tcase_add_test(parser, long_line);
-	tcase_add_test(parser, cut_off);
-	tcase_add_loop_test(parser, any_order, 0, count);
-	tcase_add_test(parser, unmeasured);
-	tcase_add_test(parser, unmeasured_struct);
-	tcase_add_test(parser, unmeasured_over);
-	tcase_add_test(parser, no_struct_of_the_vm);
-	suite_add_tcase(suite, parser);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {provenance_is_a_comment,
+				      versions,
+				      size_with_compilers,
+				      ranges,
+				      bad_tables,
+				      long_line,
+				      cut_off,
+				      unmeasured,
+				      unmeasured_struct,
+				      unmeasured_over,
+				      no_struct_of_the_vm};
+	const struct rcore_test_loop loops[] = {{any_order, count}};
+	const struct rcore_test_suite suite = {
+		.name = "layout_table",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	};
+	return rcore_test_suite_run(&suite);
 }

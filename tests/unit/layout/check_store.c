@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests tables in files: those in the user's folder, and the cache of DWARF. */
-#include <check.h>
 #include <dirent.h>
 #include <elf.h>
 #include <libgen.h>
@@ -13,6 +12,7 @@
 #include "base/count.h"
 #include "layout/store.h"
 #include "tables.h"
+#include "suite.h"
 
 static char folder[] = "/tmp/rcore-store-XXXXXX";
 static char path[512];
@@ -238,19 +238,15 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("store");
-	TCase *tcase = tcase_create("store");
-	tcase_add_checked_fixture(tcase, begin, end);
-	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, user_folder);
-	tcase_add_test(tcase, find);
-	tcase_add_test(tcase, dwarf_is_kept);
-	tcase_add_test(tcase, kept_is_checked);
-	tcase_add_test(tcase, nothing_to_keep);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {user_folder, find, dwarf_is_kept, kept_is_checked,
+				      nothing_to_keep};
+	const struct rcore_test_suite suite = {
+		.name = "store",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.timeout = 60,
+		.begin = begin,
+		.end = end,
+	};
+	return rcore_test_suite_run(&suite);
 }

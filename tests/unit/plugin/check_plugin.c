@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/count.h"
 #include "rcore_plugin.h"
+#include "suite.h"
 
 /* A target of 64 KiB at 0x10000 that counts reads. */
 struct target {
@@ -287,25 +287,16 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("plugin");
-	TCase *plugin = tcase_create("plugin");
-	tcase_add_test(plugin, versions);
-	tcase_add_test(plugin, no_ruby);
-	tcase_add_test(plugin, command_lines);
-	tcase_add_test(plugin, commands_are_described);
-	tcase_add_test(plugin, help);
-	tcase_add_test(plugin, a_stop_forgets);
-	tcase_add_test(plugin, interrupts);
-	tcase_add_test(plugin, no_fibers);
-	tcase_add_test(plugin, debugger_stop);
-	tcase_add_test(plugin, only_saved_segments_are_read);
-	tcase_add_test(plugin, bad_facts);
-	tcase_add_test(plugin, nothing_is_known);
-	suite_add_tcase(suite, plugin);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {versions,      no_ruby,
+				      command_lines, commands_are_described,
+				      help,          a_stop_forgets,
+				      interrupts,    no_fibers,
+				      debugger_stop, only_saved_segments_are_read,
+				      bad_facts,     nothing_is_known};
+	const struct rcore_test_suite suite = {
+		.name = "plugin",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+	};
+	return rcore_test_suite_run(&suite);
 }

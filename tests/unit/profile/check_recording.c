@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "profile/recording.h"
 #include "profile/recording_writer.h"
 #include "profile/varint.h"
+#include "suite.h"
 
 /* A recording in memory that has a path. */
 static int memory_file(char path[32])
@@ -469,23 +469,21 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("recording");
-	TCase *recording = tcase_create("recording");
-	tcase_add_test(recording, what_is_added_again_is_the_same);
-	tcase_add_test(recording, labels_have_no_order);
-	tcase_add_test(recording, long_texts_are_cut);
-	tcase_add_test(recording, numbers_come_back);
-	tcase_add_test(recording, recording_comes_back);
-	tcase_add_test(recording, titles_come_back);
-	tcase_add_test(recording, generations_come_back);
-	tcase_add_test(recording, tables_stay_small);
-	tcase_add_test(recording, cut_off_files_are_read);
-	tcase_add_test(recording, damage_is_found);
-	tcase_add_test(recording, other_files_are_refused);
-	suite_add_tcase(suite, recording);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {what_is_added_again_is_the_same,
+				      labels_have_no_order,
+				      long_texts_are_cut,
+				      numbers_come_back,
+				      recording_comes_back,
+				      titles_come_back,
+				      generations_come_back,
+				      tables_stay_small,
+				      cut_off_files_are_read,
+				      damage_is_found,
+				      other_files_are_refused};
+	const struct rcore_test_suite suite = {
+		.name = "recording",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+	};
+	return rcore_test_suite_run(&suite);
 }

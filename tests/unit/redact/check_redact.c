@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,6 +9,7 @@
 #include "target/pack/pack_notes.h"
 #include "redact/known_secrets.h"
 #include "redact/redact.h"
+#include "suite.h"
 
 static struct rcore_arena arena;
 
@@ -474,26 +474,22 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("redact");
-	TCase *tests = tcase_create("redact");
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_loop_test(tests, finds_patterns, 0, RCORE_COUNT(patterns));
-	tcase_add_loop_test(tests, finds_values_under_keys, 0, RCORE_COUNT(keys));
-	tcase_add_test(tests, ends_anywhere);
-	tcase_add_test(tests, knows_what_it_learned);
-	tcase_add_test(tests, joins_what_was_learned);
-	tcase_add_test(tests, knows_similar_ones);
-	tcase_add_test(tests, deployments);
-	tcase_add_test(tests, redacts_a_snapshot);
-	tcase_add_loop_test(tests, redacts_values, 0, RCORE_COUNT(values));
-	tcase_add_loop_test(tests, redacts_commands, 0, RCORE_COUNT(commands));
-	tcase_add_test(tests, redacts_arguments);
-	tcase_add_test(tests, fills_bytes);
-	tcase_add_test(tests, tells_text_from_addresses);
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {
+		ends_anywhere,      knows_what_it_learned, joins_what_was_learned,
+		knows_similar_ones, deployments,           redacts_a_snapshot,
+		redacts_arguments,  fills_bytes,           tells_text_from_addresses};
+	const struct rcore_test_loop loops[] = {{finds_patterns, RCORE_COUNT(patterns)},
+						{finds_values_under_keys, RCORE_COUNT(keys)},
+						{redacts_values, RCORE_COUNT(values)},
+						{redacts_commands, RCORE_COUNT(commands)}};
+	const struct rcore_test_suite suite = {
+		.name = "redact",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+		.begin = setup,
+		.end = teardown,
+	};
+	return rcore_test_suite_run(&suite);
 }

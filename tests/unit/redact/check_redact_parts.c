@@ -4,7 +4,6 @@
  * information of struct rcore_snapshot and struct rcore_print in this program,
  * and compares it with the table of redact_parts.c.
  */
-#include <check.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <fcntl.h>
@@ -14,9 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "model/printed.h"
 #include "model/snapshot.h"
 #include "redact/redact_parts.h"
+#include "suite.h"
 
 /* Makes sure that this program has the structs' debug information. */
 static struct {
@@ -247,14 +248,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("redact_parts");
-	TCase *tests = tcase_create("model");
-	tcase_add_test(tests, snapshot);
-	tcase_add_test(tests, print);
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {snapshot, print};
+	const struct rcore_test_suite suite = {
+		.name = "redact_parts",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+	};
+	return rcore_test_suite_run(&suite);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "base/count.h"
 #include "redact/known_secrets.h"
 #include "redact/redact.h"
+#include "suite.h"
 
 /*
  * The work grows with the size of what is redacted, whatever that is. If it
@@ -179,15 +179,15 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("redact_work");
-	TCase *tests = tcase_create("redact_work");
-	tcase_add_loop_test(tests, any_text, 0, RCORE_COUNT(pieces));
-	tcase_add_loop_test(tests, drawn_text, 0, DRAWN);
-	tcase_add_test(tests, many_texts);
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {many_texts};
+	const struct rcore_test_loop loops[] = {{any_text, RCORE_COUNT(pieces)},
+						{drawn_text, DRAWN}};
+	const struct rcore_test_suite suite = {
+		.name = "redact_work",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	};
+	return rcore_test_suite_run(&suite);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/count.h"
 #include "report/heap.h"
+#include "suite.h"
 
 /* Names as they may be after damage, and as they are written. */
 static const struct {
@@ -44,13 +44,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("heap_line");
-	TCase *lines = tcase_create("lines");
-	tcase_add_loop_test(lines, names_are_utf8, 0, RCORE_COUNT(names));
-	suite_add_tcase(suite, lines);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const struct rcore_test_loop loops[] = {{names_are_utf8, RCORE_COUNT(names)}};
+	const struct rcore_test_suite suite = {
+		.name = "heap_line",
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	};
+	return rcore_test_suite_run(&suite);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests reports for browsers: what they contain is what the other writers write. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "report/formats.h"
 #include "report/html/packed.h"
 #include "snapshots.h"
+#include "suite.h"
 
 typedef struct rcore_error *writer(const struct rcore_snapshot *snapshot,
 				   const struct rcore_report_options *options, FILE *out);
@@ -181,16 +181,15 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("reports for browsers");
-	TCase *html = tcase_create("html");
-	tcase_add_test(html, packs_any_length);
-	tcase_add_loop_test(html, contains_json_and_text, 0, RCORE_COUNT(makers));
-	tcase_add_test(html, has_no_markup_of_the_target);
-	tcase_add_test(html, refuses_wrong_options);
-	suite_add_tcase(suite, html);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	const TTest *const tests[] = {packs_any_length, has_no_markup_of_the_target,
+				      refuses_wrong_options};
+	const struct rcore_test_loop loops[] = {{contains_json_and_text, RCORE_COUNT(makers)}};
+	const struct rcore_test_suite suite = {
+		.name = "reports for browsers",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	};
+	return rcore_test_suite_run(&suite);
 }

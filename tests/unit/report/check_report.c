@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "report/text/process/fold.h"
 #include "report/formats.h"
 #include "snapshots.h"
+#include "suite.h"
 
 typedef struct rcore_error *writer(const struct rcore_snapshot *snapshot,
 				   const struct rcore_report_options *options, FILE *out);
@@ -632,31 +632,30 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("report");
-	TCase *report = tcase_create("report");
-	tcase_add_test(report, problems_have_lines);
-	tcase_add_test(report, doctor_tells_of_weaving);
-	tcase_add_test(report, hang_has_a_name);
-	tcase_add_test(report, woven_json_is_valid);
-	tcase_add_loop_test(report, golden, 0, RCORE_COUNT(goldens));
-	tcase_add_loop_test(report, printable, 0, SNAPSHOTS * RCORE_COUNT(writers));
-	tcase_add_loop_test(report, pick, 0, RCORE_COUNT(picks));
-	tcase_add_loop_test(report, full_disk, 0, RCORE_COUNT(writers));
-	tcase_add_test(report, json_is_valid);
-	tcase_add_test(report, json_keeps_bytes);
-	tcase_add_test(report, json_is_streamed);
-	tcase_add_test(report, recursion_is_folded);
-	tcase_add_test(report, problems_are_not_folded);
-	tcase_add_test(report, libraries_are_folded);
-	tcase_add_test(report, bundlers_option_is_short);
-	tcase_add_loop_test(report, seconds_are_short, 0, RCORE_COUNT(seconds));
-	tcase_add_test(report, parked_fibers_are_merged);
-	tcase_add_test(report, escapes);
-	suite_add_tcase(suite, report);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {problems_have_lines,
+				      doctor_tells_of_weaving,
+				      hang_has_a_name,
+				      woven_json_is_valid,
+				      json_is_valid,
+				      json_keeps_bytes,
+				      json_is_streamed,
+				      recursion_is_folded,
+				      problems_are_not_folded,
+				      libraries_are_folded,
+				      bundlers_option_is_short,
+				      parked_fibers_are_merged,
+				      escapes};
+	const struct rcore_test_loop loops[] = {{golden, RCORE_COUNT(goldens)},
+						{printable, SNAPSHOTS * RCORE_COUNT(writers)},
+						{pick, RCORE_COUNT(picks)},
+						{full_disk, RCORE_COUNT(writers)},
+						{seconds_are_short, RCORE_COUNT(seconds)}};
+	const struct rcore_test_suite suite = {
+		.name = "report",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	};
+	return rcore_test_suite_run(&suite);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +7,7 @@
 #include "base/count.h"
 #include "json_schema.h"
 #include "report/report.h"
+#include "suite.h"
 
 #define PAIR(slot_, name_, text_)                                                       \
 	{                                                                               \
@@ -266,18 +266,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("state");
-	TCase *tcase = tcase_create("state");
-	tcase_add_test(tcase, test_text);
-	tcase_add_test(tcase, test_stacks);
-	tcase_add_test(tcase, test_where);
-	tcase_add_test(tcase, test_report);
-	tcase_add_test(tcase, test_group);
-	tcase_add_test(tcase, test_json);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {test_text,   test_stacks, test_where,
+				      test_report, test_group,  test_json};
+	const struct rcore_test_suite suite = {
+		.name = "state",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+	};
+	return rcore_test_suite_run(&suite);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdlib.h>
 
+#include "base/count.h"
 #include "model/ids_number.h"
+#include "suite.h"
 
 static size_t number(struct rcore_ids *ids, const char *scope, uint64_t address,
 		     uint64_t object, int age)
@@ -55,16 +56,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("ids");
-	TCase *ids = tcase_create("ids");
-	tcase_add_test(ids, ids_stay);
-	tcase_add_test(ids, ids_of_late_objects);
-	tcase_add_test(ids, ids_are_not_used_again);
-	suite_add_tcase(suite, ids);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {ids_stay, ids_of_late_objects, ids_are_not_used_again};
+	const struct rcore_test_suite suite = {
+		.name = "ids",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+	};
+	return rcore_test_suite_run(&suite);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a target ran, as its environment says. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/count.h"
 #include "session/live/deployment.h"
+#include "suite.h"
 
 struct variable {
 	const char *name, *text;
@@ -104,15 +104,15 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("deployment");
-	TCase *tests = tcase_create("deployment");
-	tcase_add_loop_test(tests, variables, 0, RCORE_COUNT(examples));
-	tcase_add_loop_test(tests, values_are_cut, 0, RCORE_COUNT(cuts));
-	tcase_add_test(tests, names_begin_alike);
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {names_begin_alike};
+	const struct rcore_test_loop loops[] = {{variables, RCORE_COUNT(examples)},
+						{values_are_cut, RCORE_COUNT(cuts)}};
+	const struct rcore_test_suite suite = {
+		.name = "deployment",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	};
+	return rcore_test_suite_run(&suite);
 }

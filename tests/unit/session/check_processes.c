@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdlib.h>
 
 #include "base/count.h"
 #include "session/live/containers.h"
 #include "session/live/process_role.h"
+#include "suite.h"
 
 #define ID    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER "ffff456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -132,15 +132,13 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("processes");
-	TCase *tests = tcase_create("processes");
-	tcase_add_loop_test(tests, container_of_cgroup, 0, RCORE_COUNT(cgroups));
-	tcase_add_loop_test(tests, wrong_id, 0, RCORE_COUNT(wrong_ids));
-	tcase_add_loop_test(tests, role_of_title, 0, RCORE_COUNT(titles));
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const struct rcore_test_loop loops[] = {{container_of_cgroup, RCORE_COUNT(cgroups)},
+						{wrong_id, RCORE_COUNT(wrong_ids)},
+						{role_of_title, RCORE_COUNT(titles)}};
+	const struct rcore_test_suite suite = {
+		.name = "processes",
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	};
+	return rcore_test_suite_run(&suite);
 }

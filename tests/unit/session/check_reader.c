@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "session/session.h"
 #include "suite.h"
 
@@ -43,13 +44,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("reader");
-	TCase *tests = tcase_create("reader");
-	tcase_add_test(tests, another_program);
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {another_program};
+	const struct rcore_test_suite suite = {
+		.name = "reader",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+	};
+	return rcore_test_suite_run(&suite);
 }

@@ -60,13 +60,11 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("zero_stacks");
-	TCase *tests = tcase_create("zero_stacks");
-	tcase_add_loop_test(tests, stacks, 0, RCORE_COUNT(examples));
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const struct rcore_test_loop loops[] = {{stacks, RCORE_COUNT(examples)}};
+	const struct rcore_test_suite suite = {
+		.name = "zero_stacks",
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	};
+	return rcore_test_suite_run(&suite);
 }

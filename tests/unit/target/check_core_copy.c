@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <signal.h>
@@ -13,6 +12,7 @@
 #include "core_builder.h"
 #include "target/core/core.h"
 #include "target/core/core_copy.h"
+#include "suite.h"
 
 enum { MAX_SEEN = 64 };
 
@@ -464,25 +464,23 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("core_copy");
-	TCase *tests = tcase_create("core_copy");
-	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, adds_threads_on_x86);
-	tcase_add_test(tests, adds_threads_on_arm);
-	tcase_add_test(tests, ours_is_read_as_the_original);
-	tcase_add_test(tests, a_core_cut_off_stays_so);
-	tcase_add_test(tests, notes_cut_off_lose_the_rest_alone);
-	tcase_add_test(tests, takes_many_program_headers);
-	tcase_add_test(tests, holes_stay_holes);
-	tcase_add_test(tests, takes_notes_anywhere);
-	tcase_add_test(tests, refuses_places);
-	tcase_add_test(tests, refuses_a_core_without_notes);
-	tcase_add_test(tests, leaves_nothing_half_written);
-	tcase_add_test(tests, survives_hostile_headers);
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {adds_threads_on_x86,
+				      adds_threads_on_arm,
+				      ours_is_read_as_the_original,
+				      a_core_cut_off_stays_so,
+				      notes_cut_off_lose_the_rest_alone,
+				      takes_many_program_headers,
+				      holes_stay_holes,
+				      takes_notes_anywhere,
+				      refuses_places,
+				      refuses_a_core_without_notes,
+				      leaves_nothing_half_written,
+				      survives_hostile_headers};
+	const struct rcore_test_suite suite = {
+		.name = "core_copy",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.timeout = 60,
+	};
+	return rcore_test_suite_run(&suite);
 }

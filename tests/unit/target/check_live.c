@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests the reader of running processes on children of this program. */
-#include <check.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,6 +15,7 @@
 #include "base/count.h"
 #include "live_child.h"
 #include "target/live/live_memory.h"
+#include "suite.h"
 
 /* What the process has now. */
 static long counted(const struct child *child)
@@ -494,33 +494,39 @@ int main(int argc, char **argv)
 {
 	if (argc == 3 && strcmp(argv[1], "exec") == 0)
 		return run_exec(argv);
-	Suite *suite = suite_create("live");
-	TCase *memory = tcase_create("memory");
-	tcase_add_test(memory, describes_a_process);
-	tcase_add_loop_test(memory, reads_memory, 0, 2);
-	tcase_add_test(memory, reads_by_the_file);
-	tcase_add_test(memory, fills_around_holes);
-	tcase_add_test(memory, reads_protected_pages);
-	tcase_add_test(memory, forgets_what_was_not_kept);
-	suite_add_tcase(suite, memory);
-
-	TCase *stop = tcase_create("stop");
-	tcase_set_timeout(stop, 120);
-	tcase_add_test(stop, stands_still);
-	tcase_add_test(stop, knows_each_thread);
-	tcase_add_test(stop, keeps_signals);
-	tcase_add_test(stop, leaves_a_stopped_process_stopped);
-	tcase_add_loop_test(stop, lets_go_when_killed, 0, 2);
-	tcase_add_test(stop, lets_go_of_itself);
-	tcase_add_loop_test(stop, keeps_to_a_limit, 0, 2);
-	tcase_add_test(stop, lets_go_of_a_thread_in_the_kernel);
-	tcase_add_test(stop, stops_a_process_that_starts_threads);
-	tcase_add_test(stop, survives_exec);
-	suite_add_tcase(suite, stop);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	const TTest *const memory[] = {describes_a_process, reads_by_the_file,
+				       fills_around_holes, reads_protected_pages,
+				       forgets_what_was_not_kept};
+	const struct rcore_test_loop memory_loops[] = {{reads_memory, 2}};
+	const TTest *const stop[] = {stands_still,
+				     knows_each_thread,
+				     keeps_signals,
+				     leaves_a_stopped_process_stopped,
+				     lets_go_of_itself,
+				     lets_go_of_a_thread_in_the_kernel,
+				     stops_a_process_that_starts_threads,
+				     survives_exec};
+	const struct rcore_test_loop stop_loops[] = {{lets_go_when_killed, 2},
+						     {keeps_to_a_limit, 2}};
+	const struct rcore_test_suite suites[] = {
+		{
+			.name = "live, memory",
+			.tests = memory,
+			.count = RCORE_COUNT(memory),
+			.looped = memory_loops,
+			.looped_count = RCORE_COUNT(memory_loops),
+		},
+		{
+			.name = "live, stop",
+			.tests = stop,
+			.count = RCORE_COUNT(stop),
+			.looped = stop_loops,
+			.looped_count = RCORE_COUNT(stop_loops),
+			.timeout = 120,
+		},
+	};
+	int status = EXIT_SUCCESS;
+	for (size_t i = 0; i < RCORE_COUNT(suites); i++)
+		status |= rcore_test_suite_run(&suites[i]);
+	return status;
 }

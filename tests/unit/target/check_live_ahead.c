@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests copies that are made before a process is stopped, on children of this program. */
-#include <check.h>
 #include <elf.h>
 #include <sched.h>
 #include <signal.h>
@@ -11,6 +10,7 @@
 
 #include "base/count.h"
 #include "live_child.h"
+#include "suite.h"
 
 /* Notes the pattern, which includes a page that the child may not read, and the counter. */
 static void keep_all(struct rcore_live *live, const struct child *child)
@@ -421,25 +421,25 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("live, copied ahead");
-	TCase *ahead = tcase_create("ahead");
-	tcase_set_timeout(ahead, 120);
-	tcase_add_test(ahead, knows_a_quiet_process);
-	tcase_add_test(ahead, notices_a_thread_that_ran_and_sleeps_again);
-	tcase_add_test(ahead, notices_a_thread_that_woke);
-	tcase_add_test(ahead, copies_again_if_a_thread_has_run);
-	tcase_add_test(ahead, says_what_it_missed);
-	tcase_add_test(ahead, misses_what_is_noted_too_late);
-	tcase_add_test(ahead, digests_what_it_copied);
-	tcase_add_loop_test(ahead, lets_pages_rest, 0, 3);
-	tcase_add_test(ahead, restores_the_priority);
-	tcase_add_test(ahead, copies_in_halves);
-	tcase_add_test(ahead, bounds_what_rests);
-	tcase_add_test(ahead, knows_each_thread_that_slept);
-	suite_add_tcase(suite, ahead);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	const TTest *const tests[] = {knows_a_quiet_process,
+				      notices_a_thread_that_ran_and_sleeps_again,
+				      notices_a_thread_that_woke,
+				      copies_again_if_a_thread_has_run,
+				      says_what_it_missed,
+				      misses_what_is_noted_too_late,
+				      digests_what_it_copied,
+				      restores_the_priority,
+				      copies_in_halves,
+				      bounds_what_rests,
+				      knows_each_thread_that_slept};
+	const struct rcore_test_loop loops[] = {{lets_pages_rest, 3}};
+	const struct rcore_test_suite suite = {
+		.name = "live, copied ahead",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+		.timeout = 120,
+	};
+	return rcore_test_suite_run(&suite);
 }

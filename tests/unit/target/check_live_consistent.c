@@ -4,7 +4,6 @@
  * says whether it runs, and pages in which all words are the same while it is
  * parked.
  */
-#include <check.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "live_child.h"
+#include "suite.h"
 
 enum { COUNT = 200, PAGE = 4096, PAGES = 6, WORDS = PAGES * PAGE / 8, ROUNDS = 60 };
 
@@ -190,15 +191,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("live, consistent");
-	TCase *copies = tcase_create("copies");
-	tcase_set_timeout(copies, 120);
-	tcase_add_test(copies, copies_no_fiber_that_runs);
-	tcase_add_test(copies, copies_only_what_it_can);
-	suite_add_tcase(suite, copies);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	const TTest *const tests[] = {copies_no_fiber_that_runs, copies_only_what_it_can};
+	const struct rcore_test_suite suite = {
+		.name = "live, consistent",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.timeout = 120,
+	};
+	return rcore_test_suite_run(&suite);
 }

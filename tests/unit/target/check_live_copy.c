@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests copies of all memory of a process, on children of this program. */
-#include <check.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -9,8 +8,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "live_child.h"
 #include "target/live/live_private.h"
+#include "suite.h"
 
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102
@@ -239,21 +240,19 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("live, all of it");
-	TCase *copy = tcase_create("copy");
-	tcase_set_timeout(copy, 120);
-	tcase_add_test(copy, copies_all);
-	tcase_add_test(copy, invents_no_zeroes);
-	tcase_add_test(copy, skips_what_is_reserved);
-	tcase_add_test(copy, knows_only_a_shared_frame);
-	tcase_add_test(copy, copies_no_page_of_zeroes);
-	tcase_add_test(copy, copies_no_huge_page_of_zeroes);
-	tcase_add_test(copy, refuses_to_search_too_much);
-	tcase_add_test(copy, notices_the_end);
-	suite_add_tcase(suite, copy);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	const TTest *const tests[] = {copies_all,
+				      invents_no_zeroes,
+				      skips_what_is_reserved,
+				      knows_only_a_shared_frame,
+				      copies_no_page_of_zeroes,
+				      copies_no_huge_page_of_zeroes,
+				      refuses_to_search_too_much,
+				      notices_the_end};
+	const struct rcore_test_suite suite = {
+		.name = "live, all of it",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.timeout = 120,
+	};
+	return rcore_test_suite_run(&suite);
 }

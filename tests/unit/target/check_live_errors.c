@@ -3,7 +3,6 @@
  * Tests what the reader of running processes refuses, and how it finds mapped
  * files.
  */
-#include <check.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,9 +19,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "live_child.h"
 #include "target/live/live_files.h"
 #include "target/live/live_tree.h"
+#include "suite.h"
 
 static void refuses(int pid, enum rcore_error_code code, const char *words)
 {
@@ -499,29 +500,31 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("live errors");
-	TCase *errors = tcase_create("errors");
-	tcase_add_test(errors, notices_the_end);
-	tcase_add_test(errors, notices_another_program);
-	tcase_add_test(errors, refuses_what_is_no_process);
-	tcase_add_test(errors, refuses_the_kernel);
-	tcase_add_test(errors, names_the_tracer);
-	tcase_add_test(errors, waits_for_another_rcore);
-	tcase_add_test(errors, names_the_tracer_of_a_thread);
-	tcase_add_test(errors, names_the_permission);
-	tcase_add_test(errors, refuses_32_bit);
-	suite_add_tcase(suite, errors);
-
-	TCase *elsewhere = tcase_create("elsewhere");
-	tcase_add_test(elsewhere, opens_removed_files);
-	tcase_add_test(elsewhere, opens_files_of_other_mounts);
-	tcase_add_test(elsewhere, knows_threads_by_their_own_numbers);
-	tcase_add_test(elsewhere, lists_a_tree);
-	suite_add_tcase(suite, elsewhere);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	const TTest *const errors[] = {notices_the_end,
+				       notices_another_program,
+				       refuses_what_is_no_process,
+				       refuses_the_kernel,
+				       names_the_tracer,
+				       waits_for_another_rcore,
+				       names_the_tracer_of_a_thread,
+				       names_the_permission,
+				       refuses_32_bit};
+	const TTest *const elsewhere[] = {opens_removed_files, opens_files_of_other_mounts,
+					  knows_threads_by_their_own_numbers, lists_a_tree};
+	const struct rcore_test_suite suites[] = {
+		{
+			.name = "live errors, errors",
+			.tests = errors,
+			.count = RCORE_COUNT(errors),
+		},
+		{
+			.name = "live errors, elsewhere",
+			.tests = elsewhere,
+			.count = RCORE_COUNT(elsewhere),
+		},
+	};
+	int status = EXIT_SUCCESS;
+	for (size_t i = 0; i < RCORE_COUNT(suites); i++)
+		status |= rcore_test_suite_run(&suites[i]);
+	return status;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests how much memory a copy may take, with files in place of /proc and /sys. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/count.h"
 #include "target/live/live_room.h"
+#include "suite.h"
 
 static char root[] = "/tmp/rcore-check.XXXXXX";
 
@@ -108,18 +109,14 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("room for a copy");
-	TCase *room = tcase_create("room");
-	tcase_add_checked_fixture(room, make_root, remove_root);
-	tcase_add_test(room, knows_nothing_without_files);
-	tcase_add_test(room, knows_the_machine);
-	tcase_add_test(room, knows_all_groups);
-	tcase_add_test(room, knows_a_container);
-	tcase_add_test(room, knows_version_1);
-	suite_add_tcase(suite, room);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	const TTest *const tests[] = {knows_nothing_without_files, knows_the_machine,
+				      knows_all_groups, knows_a_container, knows_version_1};
+	const struct rcore_test_suite suite = {
+		.name = "room for a copy",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.begin = make_root,
+		.end = remove_root,
+	};
+	return rcore_test_suite_run(&suite);
 }

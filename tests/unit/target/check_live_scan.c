@@ -3,14 +3,15 @@
  * Tests scans of a child of this program. The child keeps what this program
  * overwrites afterwards.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
+#include "base/count.h"
 #include "live_child.h"
 #include "target/live/live_scan.h"
+#include "suite.h"
 
 enum { WORDS = 1 << 20, RANGES = 600 };
 
@@ -149,15 +150,12 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("live, scanned");
-	TCase *scan = tcase_create("scan");
-	tcase_set_timeout(scan, 120);
-	tcase_add_test(scan, visits_each_range_once);
-	tcase_add_test(scan, fails_if_a_range_cannot_be_read);
-	suite_add_tcase(suite, scan);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	const TTest *const tests[] = {visits_each_range_once, fails_if_a_range_cannot_be_read};
+	const struct rcore_test_suite suite = {
+		.name = "live, scanned",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.timeout = 120,
+	};
+	return rcore_test_suite_run(&suite);
 }

@@ -3,13 +3,14 @@
  * What happens if somebody puts something else in an output's place while it is
  * written.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/count.h"
 #include "target/output/output.h"
+#include "suite.h"
 
 static char folder[] = "/tmp/rcore-check-XXXXXX", path[64], other[64];
 
@@ -127,18 +128,18 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("output");
-	TCase *tests = tcase_create("places");
-	tcase_add_checked_fixture(tests, set_up, tear_down);
-	tcase_add_loop_test(tests, replaces_the_file, 0, 2);
-	tcase_add_test(tests, leaves_a_fifo_that_came_in_between);
-	tcase_add_test(tests, leaves_a_file_that_came_in_between);
-	tcase_add_test(tests, leaves_a_link_that_came_in_between);
-	tcase_add_test(tests, takes_a_place_that_became_free);
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {
+		leaves_a_fifo_that_came_in_between, leaves_a_file_that_came_in_between,
+		leaves_a_link_that_came_in_between, takes_a_place_that_became_free};
+	const struct rcore_test_loop loops[] = {{replaces_the_file, 2}};
+	const struct rcore_test_suite suite = {
+		.name = "output",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+		.begin = set_up,
+		.end = tear_down,
+	};
+	return rcore_test_suite_run(&suite);
 }

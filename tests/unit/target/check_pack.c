@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "target/pack/pack_known.h"
 #include "target/pack/pack_notes.h"
 #include "target/pack/recorder.h"
+#include "suite.h"
 
 enum { PAGE = RCORE_RECORDER_PAGE };
 
@@ -435,24 +435,21 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("pack");
-	TCase *tests = tcase_create("pack");
-	tcase_set_timeout(tests, 60);
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_test(tests, records_every_byte);
-	tcase_add_test(tests, records_the_edge_of_memory);
-	tcase_add_test(tests, knows_its_bytes);
-	tcase_add_test(tests, knows_more_of_a_byte);
-	tcase_add_test(tests, hides_notes);
-	tcase_add_test(tests, note_comes_back);
-	tcase_add_test(tests, note_of_a_core);
-	tcase_add_test(tests, odd_descriptors);
-	tcase_add_test(tests, damaged_note);
-	tcase_add_loop_test(tests, wrong_note, 0, RCORE_COUNT(wrong));
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {records_every_byte, records_the_edge_of_memory,
+				      knows_its_bytes,    knows_more_of_a_byte,
+				      hides_notes,        note_comes_back,
+				      note_of_a_core,     odd_descriptors,
+				      damaged_note};
+	const struct rcore_test_loop loops[] = {{wrong_note, RCORE_COUNT(wrong)}};
+	const struct rcore_test_suite suite = {
+		.name = "pack",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+		.timeout = 60,
+		.begin = setup,
+		.end = teardown,
+	};
+	return rcore_test_suite_run(&suite);
 }

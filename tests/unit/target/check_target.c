@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "target/cache.h"
 #include "target/core/core.h"
 #include "target/segments.h"
+#include "suite.h"
 
 static struct rcore_core *opened(const char *path)
 {
@@ -700,37 +700,43 @@ START_TEST(cache_is_bounded)
 
 int main(void)
 {
-	Suite *suite = suite_create("target");
-	TCase *core = tcase_create("core");
-	tcase_set_timeout(core, 120);
-	tcase_add_test(core, reads_a_core);
-	tcase_add_test(core, reads_aarch64);
-	tcase_add_test(core, signal_of_a_later_thread);
-	tcase_add_loop_test(core, knows_gdb, 0, RCORE_COUNT(gdb_stops));
-	tcase_add_test(core, overlaps);
-	tcase_add_loop_test(core, overlaps_at_random, 0, 50);
-	tcase_add_test(core, truncated_anywhere);
-	tcase_add_loop_test(core, words_flipped, 0, 10);
-	tcase_add_test(core, many_segments);
-	tcase_add_loop_test(core, hostile_file_note, 0, RCORE_COUNT(file_notes));
-	tcase_add_test(core, hostile_notes);
-	tcase_add_test(core, refused);
-	tcase_add_test(core, cut_off_while_open);
-	tcase_add_test(core, permission);
-	tcase_add_test(core, sparse);
-	suite_add_tcase(suite, core);
-
-	TCase *memory = tcase_create("memory");
-	tcase_add_test(memory, strings);
-	tcase_add_test(memory, fault_errors);
-	tcase_add_loop_test(memory, cache_asks_once, 0, 3);
-	tcase_add_test(memory, cache_at_edges);
-	tcase_add_test(memory, cache_is_bounded);
-	suite_add_tcase(suite, memory);
-
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	const TTest *const core[] = {reads_a_core,
+				     reads_aarch64,
+				     signal_of_a_later_thread,
+				     overlaps,
+				     truncated_anywhere,
+				     many_segments,
+				     hostile_notes,
+				     refused,
+				     cut_off_while_open,
+				     permission,
+				     sparse};
+	const struct rcore_test_loop core_loops[] = {
+		{knows_gdb, RCORE_COUNT(gdb_stops)},
+		{overlaps_at_random, 50},
+		{words_flipped, 10},
+		{hostile_file_note, RCORE_COUNT(file_notes)}};
+	const TTest *const memory[] = {strings, fault_errors, cache_at_edges, cache_is_bounded};
+	const struct rcore_test_loop memory_loops[] = {{cache_asks_once, 3}};
+	const struct rcore_test_suite suites[] = {
+		{
+			.name = "target, core",
+			.tests = core,
+			.count = RCORE_COUNT(core),
+			.looped = core_loops,
+			.looped_count = RCORE_COUNT(core_loops),
+			.timeout = 120,
+		},
+		{
+			.name = "target, memory",
+			.tests = memory,
+			.count = RCORE_COUNT(memory),
+			.looped = memory_loops,
+			.looped_count = RCORE_COUNT(memory_loops),
+		},
+	};
+	int status = EXIT_SUCCESS;
+	for (size_t i = 0; i < RCORE_COUNT(suites); i++)
+		status |= rcore_test_suite_run(&suites[i]);
+	return status;
 }

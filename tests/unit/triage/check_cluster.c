@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -8,6 +7,7 @@
 #include "rcore.h"
 #include "report/result.h"
 #include "triage/cluster.h"
+#include "suite.h"
 
 static struct rcore_arena arena;
 
@@ -238,23 +238,20 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("cluster");
-	TCase *tests = tcase_create("cluster");
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_test(tests, groups);
-	tcase_add_test(tests, baseline);
-	tcase_add_test(tests, similarity);
-	tcase_add_test(tests, lines);
-	tcase_add_test(tests, older_lines);
-	tcase_add_test(tests, odd_lines);
-	tcase_add_loop_test(tests, wrong_lines, 0, RCORE_COUNT(wrong));
+	const TTest *const tests[] = {groups,         baseline, similarity, lines, older_lines,
 #ifndef __SANITIZE_ADDRESS__
-	tcase_add_test(tests, lack_of_memory);
+				      lack_of_memory,
 #endif
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+				      odd_lines};
+	const struct rcore_test_loop loops[] = {{wrong_lines, RCORE_COUNT(wrong)}};
+	const struct rcore_test_suite suite = {
+		.name = "cluster",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+		.begin = setup,
+		.end = teardown,
+	};
+	return rcore_test_suite_run(&suite);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <elf.h>
 #include <string.h>
 
 #include "base/count.h"
 #include "triage/overflow.h"
+#include "suite.h"
 
 /*
  * From low to high: a fiber's guard and stack, a thread's, one whose guard is
@@ -143,15 +143,14 @@ END_TEST
 
 int main(void)
 {
-	TCase *tests = tcase_create("overflow");
-	tcase_add_loop_test(tests, known, 0, RCORE_COUNT(faults));
-	tcase_add_test(tests, without_map);
-	tcase_add_test(tests, pages);
-	Suite *suite = suite_create("overflow");
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	const TTest *const tests[] = {without_map, pages};
+	const struct rcore_test_loop loops[] = {{known, RCORE_COUNT(faults)}};
+	const struct rcore_test_suite suite = {
+		.name = "overflow",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	};
+	return rcore_test_suite_run(&suite);
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "triage/normalize.h"
 #include "triage/origin.h"
 #include "triage/signature.h"
+#include "suite.h"
 
 static struct rcore_arena arena;
 
@@ -399,26 +399,22 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("triage");
-	TCase *tests = tcase_create("triage");
-	tcase_add_checked_fixture(tests, setup, teardown);
-	tcase_add_loop_test(tests, test_label, 0, RCORE_COUNT(labels));
-	tcase_add_loop_test(tests, test_native, 0, RCORE_COUNT(functions));
-	tcase_add_loop_test(tests, test_origin, 0, RCORE_COUNT(paths));
-	tcase_add_test(tests, test_origin_native);
-	tcase_add_test(tests, test_fault_inside);
-	tcase_add_test(tests, test_killed_from_outside);
-	tcase_add_test(tests, test_blames_app_first);
-	tcase_add_test(tests, test_blames_no_binstub);
-	tcase_add_test(tests, test_same_crash);
-	tcase_add_test(tests, test_recursion);
-	tcase_add_test(tests, test_nothing);
-	tcase_add_test(tests, test_other_thread);
-	tcase_add_test(tests, test_nameless);
-	suite_add_tcase(suite, tests);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+	const TTest *const tests[] = {test_origin_native,       test_fault_inside,
+				      test_killed_from_outside, test_blames_app_first,
+				      test_blames_no_binstub,   test_same_crash,
+				      test_recursion,           test_nothing,
+				      test_other_thread,        test_nameless};
+	const struct rcore_test_loop loops[] = {{test_label, RCORE_COUNT(labels)},
+						{test_native, RCORE_COUNT(functions)},
+						{test_origin, RCORE_COUNT(paths)}};
+	const struct rcore_test_suite suite = {
+		.name = "triage",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+		.begin = setup,
+		.end = teardown,
+	};
+	return rcore_test_suite_run(&suite);
 }

@@ -6,7 +6,6 @@
  * native frames   X rb_vm_exec, i other function of the interpreter, a-e C function a-e, P part of C function a,
  *                 j compiled code, s searched for, L loads an extension, n anything else
  * woven           the same words, control frames with a dot before them, gaps as "?". */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +13,7 @@
 #include "base/count.h"
 #include "weave/learn.h"
 #include "weave/weave.h"
+#include "suite.h"
 
 enum { ACTIVATION = 0x1000, INTERPRETER = 0x2000, OTHER = 0x3000, METHODS = 0x4000, MAX = 256 };
 
@@ -372,19 +372,16 @@ END_TEST
 
 int main(void)
 {
-	Suite *suite = suite_create("weave");
-	TCase *tcase = tcase_create("weave");
-	tcase_add_loop_test(tcase, test_case, 0, (int)RCORE_COUNT(cases));
-	tcase_add_test(tcase, test_every_frame_once);
-	tcase_add_loop_test(tcase, test_learn, 0, (int)RCORE_COUNT(lessons));
-	tcase_add_test(tcase, test_unknown);
-	tcase_add_test(tcase, test_known);
-	tcase_add_test(tcase, test_needed);
-	tcase_add_test(tcase, test_stale);
-	suite_add_tcase(suite, tcase);
-	SRunner *runner = srunner_create(suite);
-	srunner_run_all(runner, CK_NORMAL);
-	int failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	const TTest *const tests[] = {test_every_frame_once, test_unknown, test_known,
+				      test_needed, test_stale};
+	const struct rcore_test_loop loops[] = {{test_case, RCORE_COUNT(cases)},
+						{test_learn, RCORE_COUNT(lessons)}};
+	const struct rcore_test_suite suite = {
+		.name = "weave",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	};
+	return rcore_test_suite_run(&suite);
 }
