@@ -59,6 +59,11 @@ char *rcore_arena_strdup(struct rcore_arena *arena, const char *text)
 	return rcore_arena_strndup(arena, text, strlen(text));
 }
 
+char *rcore_arena_copy(struct rcore_arena *arena, const char *text)
+{
+	return text ? rcore_arena_strdup(arena, text) : NULL;
+}
+
 char *rcore_arena_printf(struct rcore_arena *arena, const char *format, ...)
 {
 	va_list args, again;
@@ -71,4 +76,15 @@ char *rcore_arena_printf(struct rcore_arena *arena, const char *format, ...)
 	va_end(again);
 	va_end(args);
 	return text;
+}
+
+struct rcore_error *rcore_arena_keep_problem(struct rcore_arena *arena, struct rcore_error *err,
+					     const char **problem)
+{
+	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
+		return err;
+	if (!*problem)
+		*problem = rcore_arena_strdup(arena, err->message);
+	rcore_error_free(err);
+	return *problem ? NULL : rcore_error_no_memory();
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/arena_struct.h"
+#include "base/error.h"
 
 /*
  * Memory that is freed all at once. A snapshot and everything that it points to
@@ -35,7 +36,17 @@ static inline void *rcore_arena_array(struct rcore_arena *arena, size_t count, s
 char *rcore_arena_strndup(struct rcore_arena *arena, const char *text, size_t length);
 char *rcore_arena_strdup(struct rcore_arena *arena, const char *text);
 
+/* Returns NULL for NULL. */
+char *rcore_arena_copy(struct rcore_arena *arena, const char *text);
+
 char *rcore_arena_printf(struct rcore_arena *arena, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/*
+ * Takes ownership of `err` and keeps its message in *problem, unless that is
+ * set. Returns it only if memory is short.
+ */
+struct rcore_error *rcore_arena_keep_problem(struct rcore_arena *arena, struct rcore_error *err,
+					     const char **problem);
 
 #endif

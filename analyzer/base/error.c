@@ -74,3 +74,11 @@ void rcore_error_free(struct rcore_error *err)
 	if (err != rcore_error_no_memory())
 		free(err);
 }
+
+struct rcore_error *rcore_error_forgive(struct rcore_error *err)
+{
+	if (err && err->code == RCORE_ERROR_NO_MEMORY)
+		return err;
+	rcore_error_free(err);
+	return NULL;
+}

@@ -35,6 +35,9 @@ struct rcore_error *rcore_error_os(int errnum, const char *format, ...)
 struct rcore_error *rcore_error_wrap(struct rcore_error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Frees `err`, unless memory is short: then returns it, to end all work. */
+struct rcore_error *rcore_error_forgive(struct rcore_error *err);
+
 static inline void rcore_error_freep(struct rcore_error **err)
 {
 	rcore_error_free(*err);

@@ -18,6 +18,13 @@ static inline struct json_object *rcore_json_member(struct json_object *object, 
 		       : NULL;
 }
 
+/* Returns a number that is not negative; 0: there is none. */
+static inline uint64_t rcore_json_count(struct json_object *object, const char *key)
+{
+	struct json_object *value = rcore_json_member(object, key, json_type_int);
+	return value ? json_object_get_uint64(value) : 0;
+}
+
 /*
  * Returns whether json_tokener_parse_ex() returned NULL because it had no
  * memory. Up to json-c 0.16 it then reports success, as it does for the value

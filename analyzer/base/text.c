@@ -10,6 +10,12 @@ bool rcore_same_text(const char *a, const char *b)
 	return a == b || (a && b && strcmp(a, b) == 0);
 }
 
+bool rcore_ends_with(const char *text, const char *ending)
+{
+	size_t length = strlen(text), size = strlen(ending);
+	return length > size && strcmp(text + length - size, ending) == 0;
+}
+
 const char *rcore_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -18,6 +18,9 @@
 /* Returns whether both texts are equal, or both NULL. */
 bool rcore_same_text(const char *a, const char *b);
 
+/* Returns whether `text` ends with `ending` and is longer. */
+bool rcore_ends_with(const char *text, const char *ending);
+
 /* Returns the last part of a path: what follows the last slash. */
 const char *rcore_base_name(const char *path);
 

@@ -27,15 +27,9 @@ static const char *text_of(struct reader *reader, struct json_object *object, co
 	return copy;
 }
 
-static uint64_t number_of(struct json_object *object, const char *key)
-{
-	struct json_object *value = rcore_json_member(object, key, json_type_int);
-	return value ? json_object_get_uint64(value) : 0;
-}
-
 static int int_of(struct json_object *object, const char *key)
 {
-	uint64_t number = number_of(object, key);
+	uint64_t number = rcore_json_count(object, key);
 	return number <= INT_MAX ? (int)number : 0;
 }
 
@@ -49,19 +43,19 @@ static bool read_code(struct reader *reader, struct json_object *code)
 		if (!json_object_is_type(object, json_type_object))
 			continue;
 		reader->code[i] = (struct rcore_native_frame){
-			.pc = number_of(object, "pc"),
-			.function_start = number_of(object, "start"),
-			.part_of = number_of(object, "part_of"),
-			.function_offset = number_of(object, "offset"),
+			.pc = rcore_json_count(object, "pc"),
+			.function_start = rcore_json_count(object, "start"),
+			.part_of = rcore_json_count(object, "part_of"),
+			.function_offset = rcore_json_count(object, "offset"),
 			.function = text_of(reader, object, "function"),
 			.module = text_of(reader, object, "module"),
-			.module_offset = number_of(object, "module_offset"),
+			.module_offset = rcore_json_count(object, "module_offset"),
 			.gem = text_of(reader, object, "gem"),
 			.file = text_of(reader, object, "file"),
 			.line = int_of(object, "line"),
-			.is_signal = number_of(object, "signal"),
-			.is_inlined = number_of(object, "inlined"),
-			.is_interpreter = number_of(object, "interpreter"),
+			.is_signal = rcore_json_count(object, "signal"),
+			.is_inlined = rcore_json_count(object, "inlined"),
+			.is_interpreter = rcore_json_count(object, "interpreter"),
 		};
 	}
 	return reader->code && !reader->no_memory;
@@ -147,7 +141,7 @@ static bool read_stacks(struct reader *reader, struct json_object *stacks,
 	for (size_t i = 0; facts->stacks && i < count; i++) {
 		struct json_object *object = json_object_array_get_idx(stacks, i);
 		struct rcore_packed_stack *stack = &facts->stacks[i];
-		stack->fiber = number_of(object, "fiber");
+		stack->fiber = rcore_json_count(object, "fiber");
 		stack->tid = int_of(object, "tid");
 		stack->problem = text_of(reader, object, "problem");
 		if (!read_frames(reader, rcore_json_member(object, "frames", json_type_array),
@@ -201,12 +195,12 @@ static void read_live(struct reader *reader, struct json_object *note,
 		return;
 	live->facts = (struct rcore_live_facts){
 		.present = true,
-		.stopped = number_of(object, "stopped"),
-		.pause_ns = number_of(object, "pause_ns"),
-		.thread_count = number_of(object, "threads"),
+		.stopped = rcore_json_count(object, "stopped"),
+		.pause_ns = rcore_json_count(object, "pause_ns"),
+		.thread_count = rcore_json_count(object, "threads"),
 		.inner_pid = int_of(object, "inner_pid"),
 	};
-	live->overdue = number_of(object, "overdue");
+	live->overdue = rcore_json_count(object, "overdue");
 	live->arguments = text_of(reader, object, "arguments");
 	read_unstopped(reader, rcore_json_member(object, "unstopped", json_type_array), live);
 	read_fds(reader, rcore_json_member(object, "fds", json_type_array), live);
@@ -231,7 +225,7 @@ static void read_deployment(struct reader *reader, struct json_object *note,
 	if (!object)
 		return;
 	*ret = (struct rcore_deployment){
-		.time = number_of(object, "time"),
+		.time = rcore_json_count(object, "time"),
 		.time_source = source_of(object, "time_source"),
 		.host = text_of(reader, object, "host"),
 		.host_source = source_of(object, "host_source"),
@@ -243,7 +237,7 @@ static void read_deployment(struct reader *reader, struct json_object *note,
 static void read_redacted(struct json_object *note, struct rcore_pack_facts *facts)
 {
 	struct json_object *counts = rcore_json_member(note, "redacted", json_type_array);
-	facts->redact = number_of(note, "redact");
+	facts->redact = rcore_json_count(note, "redact");
 	for (size_t i = 0; counts && i < RCORE_PACK_REDACTED; i++)
 		facts->redacted[i] =
 			json_object_get_uint64(json_object_array_get_idx(counts, i));
@@ -265,14 +259,14 @@ struct rcore_error *rcore_pack_note_read(const char *text, size_t size,
 	struct json_object *stacks = rcore_json_member(note, "stacks", json_type_array);
 	struct json_object *fibers = rcore_json_member(note, "fibers", json_type_array);
 	struct json_object *segments = rcore_json_member(note, "segments", json_type_array);
-	bool fine = number_of(note, "pack") == RCORE_PACKED_VERSION && code && stacks &&
+	bool fine = rcore_json_count(note, "pack") == RCORE_PACKED_VERSION && code && stacks &&
 		    fibers && segments;
 	if (fine) {
 		facts.layout = text_of(&reader, note, "layout");
 		facts.layout_source = text_of(&reader, note, "layout_source");
 		facts.rubyopt = text_of(&reader, note, "rubyopt");
-		facts.activation = number_of(note, "activation");
-		facts.activation_source = number_of(note, "activation_source");
+		facts.activation = rcore_json_count(note, "activation");
+		facts.activation_source = rcore_json_count(note, "activation_source");
 		read_redacted(note, &facts);
 		read_live(&reader, note, &facts.live);
 		read_deployment(&reader, note, &facts.deployment);

@@ -242,6 +242,22 @@ static inline size_t rcore_field_width(const struct rcore_field *field)
 	return field->bits ? (field->bit + field->bits + 7u) / 8 : field->size;
 }
 
+/* Returns where the field ends in its struct; 0 if its offset is not known. */
+static inline size_t rcore_field_end(const struct rcore_field *field)
+{
+	return rcore_has_place(field) ? (size_t)field->offset + rcore_field_width(field) : 0;
+}
+
+/* Returns where the last of these fields ends. */
+static inline size_t rcore_fields_end(const struct rcore_field *const *fields, size_t count)
+{
+	size_t end = 0;
+	for (size_t i = 0; i < count; i++)
+		if (rcore_field_end(fields[i]) > end)
+			end = rcore_field_end(fields[i]);
+	return end;
+}
+
 /* Whether it is measured and has `size` whole bytes. */
 static inline bool rcore_is_whole(const struct rcore_field *field, size_t size)
 {

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "base/arena.h"
 #include "base/text.h"
@@ -22,11 +20,6 @@ bool rcore_stack_same(const struct rcore_fiber *a, const struct rcore_fiber *b)
 	return true;
 }
 
-static uint64_t hash_text(const char *text, uint64_t hash)
-{
-	return text ? XXH3_64bits_withSeed(text, strlen(text), hash) : hash + 1;
-}
-
 static bool is_ended(const struct rcore_snapshot *snapshot, const struct rcore_fiber *fiber)
 {
 	return fiber->thread < 0 || snapshot->threads[fiber->thread].is_ended;
@@ -41,11 +34,8 @@ static unsigned kind_of(const struct rcore_snapshot *snapshot, const struct rcor
 uint64_t rcore_stack_hash(const struct rcore_fiber *fiber)
 {
 	uint64_t hash = 0;
-	for (size_t i = 0; i < fiber->frame_count; i++) {
-		const struct rcore_frame *frame = &fiber->frames[i];
-		hash = hash_text(frame->path, hash_text(frame->label, hash));
-		hash = XXH3_64bits_withSeed(&frame->line, sizeof(frame->line), hash);
-	}
+	for (size_t i = 0; i < fiber->frame_count; i++)
+		hash = rcore_frame_hash(&fiber->frames[i], fiber->frames[i].line, hash);
 	return hash;
 }
 

@@ -2,6 +2,10 @@
 #include "base/text.h"
 #include "model/locals_same.h"
 
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 static bool same_value(const struct rcore_value *a, const struct rcore_value *b)
 {
 	return rcore_same_text(a->text, b->text) && rcore_same_text(a->problem, b->problem);
@@ -33,4 +37,15 @@ bool rcore_frame_same(const struct rcore_frame *a, const struct rcore_frame *b)
 	       rcore_same_text(a->label, b->label) && rcore_same_text(a->path, b->path) &&
 	       rcore_same_text(a->problem, b->problem) &&
 	       rcore_frame_values_same(a->values, b->values);
+}
+
+static uint64_t hash_text(const char *text, uint64_t hash)
+{
+	return text ? XXH3_64bits_withSeed(text, strlen(text), hash) : hash + 1;
+}
+
+uint64_t rcore_frame_hash(const struct rcore_frame *frame, int line, uint64_t hash)
+{
+	hash = hash_text(frame->path, hash_text(frame->label, hash));
+	return XXH3_64bits_withSeed(&line, sizeof(line), hash);
 }

@@ -2,8 +2,6 @@
 #include "model/similar.h"
 
 #include <string.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "base/text.h"
 #include "model/locals_same.h"
@@ -98,11 +96,6 @@ bool rcore_stack_similar(const struct rcore_fiber *a, const struct rcore_fiber *
 	}
 }
 
-static uint64_t hash_text(const char *text, uint64_t hash)
-{
-	return text ? XXH3_64bits_withSeed(text, strlen(text), hash) : hash + 1;
-}
-
 uint64_t rcore_stack_similar_hash(const struct rcore_fiber *fiber)
 {
 	struct walk walk = walk_of(fiber);
@@ -111,8 +104,7 @@ uint64_t rcore_stack_similar_hash(const struct rcore_fiber *fiber)
 	while (advance(&walk, &i)) {
 		const struct rcore_frame *frame = &fiber->frames[i];
 		int line = i == walk.place ? 0 : frame->line;
-		hash = hash_text(frame->path, hash_text(frame->label, hash));
-		hash = XXH3_64bits_withSeed(&line, sizeof(line), hash);
+		hash = rcore_frame_hash(frame, line, hash);
 	}
 	return hash;
 }

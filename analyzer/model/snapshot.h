@@ -504,6 +504,15 @@ static inline bool rcore_fiber_has_state(const struct rcore_fiber *fiber)
 	return rcore_context_has_any(&fiber->context) || fiber->works.count;
 }
 
+/* Returns whether a part of a fiber's stack is not known. */
+static inline bool rcore_fiber_has_gap(const struct rcore_fiber *fiber)
+{
+	for (size_t i = 0; i < fiber->step_count; i++)
+		if (fiber->steps[i].kind == RCORE_STEP_GAP)
+			return true;
+	return false;
+}
+
 /*
  * Return the thread or fiber with this index, or NULL if there is none. An
  * index of -1, which means "none" in the structs above, returns NULL.

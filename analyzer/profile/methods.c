@@ -57,11 +57,6 @@ static void add_stack(const struct walk *walk, size_t index, bool is_grouped)
 	}
 }
 
-static uint64_t both(const uint64_t *sides)
-{
-	return sides[RCORE_SIDE_NEW] + sides[RCORE_SIDE_OLD];
-}
-
 static int descending(uint64_t a, uint64_t b)
 {
 	return (a < b) - (a > b);
@@ -70,9 +65,9 @@ static int descending(uint64_t a, uint64_t b)
 static int compare(const void *x, const void *y)
 {
 	const struct rcore_method *a = x, *b = y;
-	int order = descending(both(a->self), both(b->self));
+	int order = descending(rcore_both_sides(a->self), rcore_both_sides(b->self));
 	if (!order)
-		order = descending(both(a->total), both(b->total));
+		order = descending(rcore_both_sides(a->total), rcore_both_sides(b->total));
 	return order ? order : (a->function > b->function) - (a->function < b->function);
 }
 
@@ -121,7 +116,7 @@ static struct rcore_error *finish(struct work *work, size_t count, bool is_ready
 		return rcore_error_no_memory();
 	}
 	for (uint32_t i = 0; i < count; i++)
-		if (both(work->methods[i].samples))
+		if (rcore_both_sides(work->methods[i].samples))
 			ret->items[ret->count++] = work->methods[i];
 	qsort(ret->items, ret->count, sizeof(*ret->items), compare);
 	return NULL;

@@ -17,6 +17,12 @@
  */
 enum rcore_side { RCORE_SIDE_NEW, RCORE_SIDE_OLD, RCORE_SIDES };
 
+/* Returns the sum of what both sides have. */
+static inline uint64_t rcore_both_sides(const uint64_t sides[RCORE_SIDES])
+{
+	return sides[RCORE_SIDE_NEW] + sides[RCORE_SIDE_OLD];
+}
+
 struct rcore_amounts {
 	uint64_t wall, cpu; /* nanoseconds */
 	uint64_t count;     /* samples */

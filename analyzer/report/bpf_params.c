@@ -139,7 +139,7 @@ struct rcore_error *rcore_report_bpf_params_json(const struct rcore_snapshot *sn
 {
 	struct rcore_json json = {.out = out};
 	rcore_json_open(&json, NULL, '{');
-	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-bpf-params/1"));
+	rcore_json_put_text(&json, "schema", "rcore-bpf-params/1");
 	rcore_json_origin(&json, snapshot);
 	put_keys(&json, params, names);
 	for (size_t i = 0; i < RCORE_COUNT(variables); i++)

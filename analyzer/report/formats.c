@@ -35,12 +35,6 @@ const struct rcore_format *rcore_format_named(const char *name)
 	return format;
 }
 
-static bool ends_with(const char *text, const char *ending)
-{
-	size_t length = strlen(text), size = strlen(ending);
-	return length > size && strcmp(text + length - size, ending) == 0;
-}
-
 static bool begins_with_name(const char *output, const char *name)
 {
 	size_t size = strlen(name);
@@ -59,7 +53,7 @@ struct rcore_error *rcore_format_of_output(const char *output, const struct rcor
 		}
 	}
 	for (const struct rcore_format *format = rcore_formats; format->name; format++) {
-		if (format->ending[0] && ends_with(output, format->ending)) {
+		if (format->ending[0] && rcore_ends_with(output, format->ending)) {
 			*ret = format;
 			*ret_path = output;
 			return NULL;

@@ -135,12 +135,6 @@ static int take_int(struct json_object *object, const char *key)
 	return value ? json_object_get_int(value) : 0;
 }
 
-static uint64_t take_count(struct json_object *object, const char *key)
-{
-	struct json_object *value = rcore_json_member(object, key, json_type_int);
-	return value ? json_object_get_uint64(value) : 0;
-}
-
 /* Replaces items that are not strings with empty strings. */
 static bool take_texts(struct json_object *object, const char *key, struct rcore_arena *arena,
 		       struct rcore_result_texts *ret)
@@ -177,8 +171,8 @@ static bool take_heap(struct json_object *object, struct rcore_arena *arena,
 	if (!take_text(object, "heap_problem", arena, &ret->problem))
 		return false;
 	ret->is_known = rcore_json_member(object, "heap_objects", json_type_int);
-	ret->objects = take_count(object, "heap_objects");
-	ret->bytes = take_count(object, "heap_bytes");
+	ret->objects = rcore_json_count(object, "heap_objects");
+	ret->bytes = rcore_json_count(object, "heap_bytes");
 	if (!take_texts(object, "heap_classes", arena, &ret->classes))
 		return false;
 	ret->class_objects =

@@ -41,21 +41,16 @@ void rcore_parked_free(struct rcore_parked *parked)
 	free(parked);
 }
 
-static size_t end_of(const struct rcore_field *field)
-{
-	return rcore_has_place(field) ? (size_t)field->offset + field->size : 0;
-}
-
 static size_t fiber_size(const struct rcore_sampler *sampler)
 {
 	const struct rcore_layout *layout = sampler->layout;
 	size_t size = (size_t)layout->fiber.saved_ec.offset + sampler->reader.ec_size;
 	const struct rcore_field *const fields[] = {&layout->fiber.status, &layout->fiber.self};
 	size_t fiber_ptr =
-		(size_t)layout->fiber.saved_ec.offset + end_of(&layout->ec.fiber_ptr);
+		(size_t)layout->fiber.saved_ec.offset + rcore_field_end(&layout->ec.fiber_ptr);
 	for (size_t i = 0; i < RCORE_COUNT(fields); i++)
-		if (end_of(fields[i]) > size)
-			size = end_of(fields[i]);
+		if (rcore_field_end(fields[i]) > size)
+			size = rcore_field_end(fields[i]);
 	return fiber_ptr > size ? fiber_ptr : size;
 }
 
@@ -116,15 +111,6 @@ static void look_at_threads(struct rcore_sampler *sampler, uint64_t tick)
 	}
 }
 
-static struct rcore_sampled_thread *thread_at(const struct rcore_sampler *sampler,
-					      uint64_t address)
-{
-	for (size_t i = 0; i < sampler->threads.count; i++)
-		if (sampler->threads.items[i]->address == address)
-			return sampler->threads.items[i];
-	return NULL;
-}
-
 static bool is_current(const struct rcore_parked *parked,
 		       const struct rcore_sampled_thread *thread)
 {
@@ -141,7 +127,7 @@ static void find_threads(struct rcore_sampler *sampler)
 	for (size_t i = 0; i < sampler->parked.count; i++) {
 		struct rcore_parked *parked = sampler->parked.items[i];
 		if (!last || last->address != parked->last_thread)
-			last = thread_at(sampler, parked->last_thread);
+			last = rcore_sampler_thread_at(sampler, parked->last_thread);
 		parked->thread = last;
 		parked->is_current = is_current(parked, last);
 		parked->is_skipped =
@@ -209,7 +195,7 @@ static enum fate fate_of(const struct rcore_sampler *sampler, struct rcore_parke
 		return GONE;
 	uint64_t owner = ec_word(sampler, parked, &layout->ec.thread_ptr);
 	if (owner != parked->last_thread || !parked->thread)
-		parked->thread = thread_at(sampler, owner);
+		parked->thread = rcore_sampler_thread_at(sampler, owner);
 	parked->last_thread = owner;
 	const struct rcore_sampled_thread *thread = parked->thread;
 	/* A fiber that an ended thread left parked waits for nothing. */

@@ -21,11 +21,6 @@ enum {
 	FIRST_VALUES = 8192,
 };
 
-static size_t end_of(const struct rcore_field *field)
-{
-	return rcore_has_place(field) ? (size_t)field->offset + field->size : 0;
-}
-
 void rcore_stack_reader_init(struct rcore_stack_reader *reader, struct rcore_live *live,
 			     const struct rcore_layout *layout, uint64_t vm)
 {
@@ -34,8 +29,8 @@ void rcore_stack_reader_init(struct rcore_stack_reader *reader, struct rcore_liv
 						    &layout->ec.thread_ptr};
 	*reader = (struct rcore_stack_reader){.live = live, .layout = layout, .vm = vm};
 	for (size_t i = 0; i < RCORE_COUNT(fields); i++)
-		if (end_of(fields[i]) > reader->ec_size)
-			reader->ec_size = end_of(fields[i]);
+		if (rcore_field_end(fields[i]) > reader->ec_size)
+			reader->ec_size = rcore_field_end(fields[i]);
 }
 
 void rcore_stack_reader_deinit(struct rcore_stack_reader *reader)

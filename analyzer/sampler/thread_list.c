@@ -23,11 +23,6 @@ void rcore_sampled_thread_free(struct rcore_sampled_thread *thread)
 	free(thread);
 }
 
-static size_t end_of(const struct rcore_field *field)
-{
-	return rcore_has_place(field) ? (size_t)field->offset + field->size : 0;
-}
-
 /*
  * Adds what a tick reads of a Ractor: its list of threads, and the holder of
  * its GVL.
@@ -45,8 +40,8 @@ static bool add_ractor(struct rcore_sampler *sampler, uint64_t address)
 		return false;
 	ractor->address = address;
 	for (size_t i = 0; i < 3; i++)
-		if (end_of(fields[address != 0][i]) > size)
-			size = end_of(fields[address != 0][i]);
+		if (rcore_field_end(fields[address != 0][i]) > size)
+			size = rcore_field_end(fields[address != 0][i]);
 	return rcore_piece_set(&ractor->piece, address ? address : sampler->vm, size);
 }
 

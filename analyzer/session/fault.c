@@ -92,8 +92,7 @@ static void find_held(unsigned machine, struct rcore_ruby *ruby, const uint64_t 
 		if (!held.name || fault->held_count == RCORE_HELD_SLOTS ||
 		    !rcore_is_object(ruby, registers[i]) ||
 		    !find_slot(ruby, registers[i], &held.slot, &type) ||
-		    held.slot.address != registers[i] ||
-		    (type != RCORE_T_NONE && type != RCORE_T_MOVED && type != RCORE_T_ZOMBIE))
+		    held.slot.address != registers[i] || rcore_type_is_used(type))
 			continue;
 		fault->held[fault->held_count++] = held;
 	}

@@ -26,11 +26,6 @@
  * it. rcore_report() then prints the snapshot.
  */
 
-static const char *copy(struct rcore_snapshot *snapshot, const char *text)
-{
-	return text ? rcore_arena_strdup(&snapshot->arena, text) : NULL;
-}
-
 struct rcore_error *rcore_session_describe(const struct rcore_session *session,
 					   struct rcore_snapshot **ret)
 {
@@ -40,10 +35,11 @@ struct rcore_error *rcore_session_describe(const struct rcore_session *session,
 	if (!snapshot)
 		return rcore_error_no_memory();
 	snapshot->ids = session->settings.ids;
-	snapshot->source = copy(snapshot, process->source);
-	snapshot->producer = copy(snapshot, process->producer);
+	snapshot->source = rcore_arena_copy(&snapshot->arena, process->source);
+	snapshot->producer = rcore_arena_copy(&snapshot->arena, process->producer);
 	snapshot->arguments =
-		copy(snapshot, process->arguments ? process->arguments : process->executable);
+		rcore_arena_copy(&snapshot->arena,
+				 process->arguments ? process->arguments : process->executable);
 	snapshot->pid = process->pid;
 	snapshot->machine = process->machine;
 	snapshot->cause.thread = snapshot->cause.fiber = -1;

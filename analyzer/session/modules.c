@@ -76,7 +76,7 @@ struct rcore_error *rcore_session_describe_modules(const struct rcore_target *ta
 		const struct rcore_module *module = rcore_modules_get(target->modules, i);
 		struct rcore_module_info *info = &snapshot->modules[i];
 		info->path = rcore_arena_strdup(arena, module->path);
-		info->file = module->file ? rcore_arena_strdup(arena, module->file) : NULL;
+		info->file = rcore_arena_copy(arena, module->file);
 		info->start = module->start;
 		info->end = module->end;
 		info->build_id = hex(arena, module->build_id, module->build_id_size);

@@ -19,21 +19,6 @@ enum {
 	PAIR_SIZE = 16, /* key, value */
 };
 
-/*
- * Takes ownership of `err` and keeps its message in *ret, unless that is set.
- * Returns an error only if memory is short.
- */
-static struct rcore_error *note(struct rcore_ruby *ruby, struct rcore_error *err,
-				const char **ret)
-{
-	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
-		return err;
-	if (!*ret)
-		*ret = rcore_arena_strdup(ruby->arena, err->message);
-	rcore_error_free(err);
-	return *ret ? NULL : rcore_error_no_memory();
-}
-
 /* All fibers use the same few keys, so their names are cached. */
 static struct rcore_error *name_key(struct rcore_ruby *ruby, struct rcore_context_pair *pair)
 {
@@ -45,7 +30,7 @@ static struct rcore_error *name_key(struct rcore_ruby *ruby, struct rcore_contex
 					 ", which is not an ID",
 					 pair->slot, pair->key);
 	}
-	return note(ruby, err, &pair->variable.problem);
+	return rcore_arena_keep_problem(ruby->arena, err, &pair->variable.problem);
 }
 
 static struct rcore_error *check_place(struct rcore_ruby *ruby,
@@ -54,12 +39,13 @@ static struct rcore_error *check_place(struct rcore_ruby *ruby,
 {
 	if (pair->variable.problem || rcore_context_find(context, pair->key) == pair)
 		return NULL;
-	return note(ruby,
-		    rcore_error_create(RCORE_ERROR_CORRUPT,
-				       "a lookup does not find slot %" PRIu64
-				       ": the table was being written or is damaged",
-				       pair->slot),
-		    &pair->variable.problem);
+	return rcore_arena_keep_problem(
+		ruby->arena,
+		rcore_error_create(RCORE_ERROR_CORRUPT,
+				   "a lookup does not find slot %" PRIu64
+				   ": the table was being written or is damaged",
+				   pair->slot),
+		&pair->variable.problem);
 }
 
 static struct rcore_error *read_pairs(struct rcore_ruby *ruby, const uint64_t *slots,
@@ -172,7 +158,7 @@ static struct rcore_error *load(struct rcore_ruby *ruby, struct rcore_error *err
 	if (!err && context->table)
 		err = rcore_error_wrap(read_table(ruby, context),
 				       "profiler state at 0x%" PRIx64, context->table);
-	return note(ruby, err, &context->problem);
+	return rcore_arena_keep_problem(ruby->arena, err, &context->problem);
 }
 
 struct rcore_error *rcore_context_load(struct rcore_ruby *ruby, uint64_t fiber,

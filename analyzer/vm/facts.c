@@ -14,19 +14,12 @@
 
 enum { ANCESTOR_LIMIT = 1000, ARGV_LIMIT = 1000 };
 
-/*
- * Takes ownership of `err` and keeps the first one as a problem. Returns it
- * only if memory is short.
- */
+/* Keeps the first error as a problem. Returns it only if memory is short. */
 static struct rcore_error *note(struct rcore_ruby *ruby, struct rcore_facts *facts,
 				const char *what, struct rcore_error *err)
 {
-	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
-		return err;
-	if (!facts->problem)
-		facts->problem = rcore_arena_printf(ruby->arena, "%s: %s", what, err->message);
-	rcore_error_free(err);
-	return facts->problem ? NULL : rcore_error_no_memory();
+	return rcore_arena_keep_problem(ruby->arena, rcore_error_wrap(err, "%s", what),
+					&facts->problem);
 }
 
 /* Finds the class Object, starting at the Thread object of a thread. */

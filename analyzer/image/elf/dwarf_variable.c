@@ -22,7 +22,7 @@ static const char *find_file(struct rcore_modules *modules, struct rcore_module_
 	const char *main_file = NULL, *debug_file = NULL;
 	dwfl_module_info(debug->module, NULL, NULL, NULL, NULL, NULL, &main_file, &debug_file);
 	const char *file = debug_file ? debug_file : main_file;
-	debug->file = file ? rcore_arena_strdup(&modules->arena, file) : NULL;
+	debug->file = rcore_arena_copy(&modules->arena, file);
 	return debug->file;
 }
 

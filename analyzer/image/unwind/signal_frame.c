@@ -56,13 +56,6 @@ static uint64_t word(const uint8_t *frame, size_t offset)
 
 enum { X86_LINK = 16, X86_SEGMENTS = 192, X86_USER_CS = 0x33, X86_USER_SS = 0x2b };
 
-/* glibc's and musl's restorer: mov $15,%rax or %eax (rt_sigreturn); syscall. */
-static bool is_restorer(const uint8_t *code)
-{
-	return !memcmp(code, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9) ||
-	       !memcmp(code, "\xb8\x0f\0\0\0\x0f\x05", 7);
-}
-
 static bool is_x86_frame(struct rcore_memory *memory, const uint8_t *frame)
 {
 	uint8_t code[9];
@@ -75,7 +68,7 @@ static bool is_x86_frame(struct rcore_memory *memory, const uint8_t *frame)
 	 */
 	if (rcore_read(memory, word(frame, 0), code, sizeof(code)))
 		return segments >> 48 == X86_USER_SS;
-	return is_restorer(code);
+	return rcore_is_x86_restorer(code);
 }
 
 enum {

@@ -2,6 +2,8 @@
 #ifndef RCORE_IMAGE_SIGNAL_FRAME_H
 #define RCORE_IMAGE_SIGNAL_FRAME_H
 
+#include <string.h>
+
 #include "model/fault.h"
 #include "target/memory.h"
 #include "target/process.h"
@@ -36,6 +38,16 @@ struct rcore_signal_frame {
 bool rcore_signal_frame_find(struct rcore_memory *memory, unsigned machine,
 			     const struct rcore_native_thread *thread,
 			     struct rcore_signal_frame *ret);
+
+/*
+ * Whether the 9 bytes at `code` are the restorer of glibc or musl for x86-64:
+ * mov $15 (rt_sigreturn), %rax or %eax; syscall.
+ */
+static inline bool rcore_is_x86_restorer(const uint8_t *code)
+{
+	return !memcmp(code, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9) ||
+	       !memcmp(code, "\xb8\x0f\0\0\0\x0f\x05", 7);
+}
 
 /*
  * Whether there is a signal frame of the kernel where sp is when the restorer

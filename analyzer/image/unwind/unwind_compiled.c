@@ -15,11 +15,6 @@ static bool holds(const struct rcore_walk *walk, unsigned number, uint64_t value
 	return rcore_register_known(&walk->at, number) && walk->at.value[number] == value;
 }
 
-static bool word_at(const struct rcore_walk *walk, uint64_t address, uint64_t *ret)
-{
-	return !rcore_read_u64(&walk->unwinder->memory.memory, address, ret);
-}
-
 /*
  * Whether the code at the pc restores registers and returns; *words is then the
  * number of words below the return address.
@@ -52,7 +47,7 @@ static bool find_return(struct rcore_walk *walk, uint64_t *slot, uint64_t *pc)
 		return false;
 	for (size_t i = first; i <= most; i++) {
 		*slot = walk->last.sp + i * WORD;
-		if (!word_at(walk, *slot, pc))
+		if (!rcore_walk_word(walk, *slot, pc))
 			return false;
 		if (rcore_walk_is_return(walk, *pc) && !rcore_walk_is_start(walk, *pc))
 			return true;
@@ -77,15 +72,16 @@ bool rcore_walk_resume_compiled(struct rcore_walk *walk)
 	 * push %rbp; mov %rsp,%rbp; push %rbp: the second value is the address
 	 * of the first.
 	 */
-	if (slot - sp >= POINTER_WORDS * WORD && word_at(walk, slot - 2 * WORD, &value) &&
-	    value == slot - WORD && word_at(walk, slot - WORD, &value)) {
+	if (slot - sp >= POINTER_WORDS * WORD &&
+	    rcore_walk_word(walk, slot - 2 * WORD, &value) && value == slot - WORD &&
+	    rcore_walk_word(walk, slot - WORD, &value)) {
 		rcore_register_set(&registers, machine->fp, value);
 		slot -= POINTER_WORDS * WORD;
 	}
 	for (size_t i = 0; i < ENTRY_WORDS; i++) {
 		unsigned number = compiled->saved[i];
 		slot -= WORD;
-		if (slot >= sp && word_at(walk, slot, &value))
+		if (slot >= sp && rcore_walk_word(walk, slot, &value))
 			rcore_register_set(&registers, number, value);
 		else if (slot < sp && rcore_register_known(&walk->at, number))
 			rcore_register_set(&registers, number, walk->at.value[number]);

@@ -5,13 +5,7 @@
 #include <string.h>
 
 #include "base/count.h"
-
-/* mov $15 (rt_sigreturn), %rax or %eax; syscall */
-static bool is_x86_restorer(const uint8_t *code)
-{
-	return !memcmp(code, "\x48\xc7\xc0\x0f\0\0\0\x0f\x05", 9) ||
-	       !memcmp(code, "\xb8\x0f\0\0\0\x0f\x05", 7);
-}
+#include "image/unwind/signal_frame.h"
 
 /*
  * call rel32, or FF /2: an opcode, ModRM, and possibly SIB and a displacement
@@ -258,7 +252,7 @@ static const struct rcore_unwind_machine machines[] = {
 		.signal_base = 40,
 		.signal = {13, 12, 14, 11, 9, 8, 10, 15, 0, 1, 2, 3, 4, 5, 6, 7},
 		.signal_pc = 16,
-		.is_restorer = is_x86_restorer,
+		.is_restorer = rcore_is_x86_restorer,
 		.is_call = is_x86_call,
 		.code_step = 1,
 		.is_jump = is_x86_jump,

@@ -20,11 +20,6 @@ struct record {
 	bool leads_out; /* to C */
 };
 
-static bool word_at(const struct rcore_walk *walk, uint64_t address, uint64_t *ret)
-{
-	return !rcore_read_u64(&walk->unwinder->memory.memory, address, ret);
-}
-
 /*
  * Whether an address is after a call, in code of no file. Sets *is_entry if
  * that is the call of the trampoline. Code that a JIT of a live process is
@@ -50,7 +45,7 @@ static bool is_compiled_return(const struct rcore_walk *walk, uint64_t address, 
 static bool read_record(struct rcore_walk *walk, struct record *record)
 {
 	bool is_entry;
-	if (!word_at(walk, record->slot, &record->pc))
+	if (!rcore_walk_word(walk, record->slot, &record->pc))
 		return false;
 	record->pc = rcore_walk_code_address(walk->unwinder, record->pc);
 	record->leads_out = rcore_walk_is_return(walk, record->pc);
@@ -80,14 +75,15 @@ static bool find_unset(struct rcore_walk *walk, struct record *ret)
 		.fp = walk->at.value[machine->fp],
 		.is_unset = true,
 	};
-	return (!words || word_at(walk, walk->last.sp, &ret->fp)) && read_record(walk, ret);
+	return (!words || rcore_walk_word(walk, walk->last.sp, &ret->fp)) &&
+	       read_record(walk, ret);
 }
 
 static bool find_set(struct rcore_walk *walk, struct record *ret)
 {
 	uint64_t fp = walk->at.value[walk->unwinder->machine->fp];
 	*ret = (struct record){.slot = fp + WORD};
-	return fp >= walk->last.sp && !(fp % WORD) && word_at(walk, fp, &ret->fp) &&
+	return fp >= walk->last.sp && !(fp % WORD) && rcore_walk_word(walk, fp, &ret->fp) &&
 	       read_record(walk, ret);
 }
 
@@ -100,7 +96,8 @@ static bool is_trampoline(struct rcore_walk *walk, const struct record *record)
 	uint64_t fp = record->slot - WORD, value;
 	return record->is_unset ||
 	       (fp - walk->last.sp <= ENTRY_WORDS * WORD &&
-		(fp == walk->last.sp || (word_at(walk, fp - WORD, &value) && value != fp)));
+		(fp == walk->last.sp ||
+		 (rcore_walk_word(walk, fp - WORD, &value) && value != fp)));
 }
 
 /* Whether the chain of frames leads through the trampoline. */
@@ -112,7 +109,7 @@ static bool is_whole_chain(struct rcore_walk *walk, const struct record *record)
 		return is_trampoline(walk, record);
 	while (walk->records_seen < MAX_CHAIN && is_compiled_return(walk, pc, &is_entry)) {
 		walk->records_seen++;
-		if (!word_at(walk, fp, &next) || !word_at(walk, fp + WORD, &pc))
+		if (!rcore_walk_word(walk, fp, &next) || !rcore_walk_word(walk, fp + WORD, &pc))
 			return false;
 		pc = rcore_walk_code_address(walk->unwinder, pc);
 		/* C's frame pointer, which it keeps, may be anything. */
@@ -134,7 +131,7 @@ static void set_start(struct rcore_walk *walk, const struct record *record)
 	for (size_t i = 0; record->leads_out && !record->is_unset && i < SAVED; i++) {
 		unsigned number = machine->records.saved[i];
 		uint64_t slot = record->slot - (i + 2) * WORD, value;
-		if (slot >= walk->last.sp && word_at(walk, slot, &value))
+		if (slot >= walk->last.sp && rcore_walk_word(walk, slot, &value))
 			rcore_register_set(&registers, number, value);
 		else if (slot < walk->last.sp && rcore_register_known(&walk->at, number))
 			rcore_register_set(&registers, number, walk->at.value[number]);

@@ -106,6 +106,13 @@ struct rcore_walk {
 	struct rcore_walk_place probation_last;
 };
 
+/* Reads a word of a stack. Returns false if it cannot be read. */
+static inline bool rcore_walk_word(const struct rcore_walk *walk, uint64_t address,
+				   uint64_t *ret)
+{
+	return !rcore_read_u64(&walk->unwinder->memory.memory, address, ret);
+}
+
 /* Walks the whole stack; stores frames and problem in the context. */
 void rcore_walk_stack(struct rcore_walk *walk, Dwfl_Thread *thread);
 

@@ -151,7 +151,7 @@ struct rcore_error *rcore_report_sarif(const struct rcore_snapshot *snapshot,
 			       rcore_json_string(
 				       &json, "https://docs.oasis-open.org/sarif/sarif/v2.1.0/"
 					      "errata01/os/schemas/sarif-schema-2.1.0.json"));
-		rcore_json_put(&json, "version", rcore_json_string(&json, "2.1.0"));
+		rcore_json_put_text(&json, "version", "2.1.0");
 		rcore_json_open(&json, "runs", '[');
 		rcore_json_open(&json, NULL, '{');
 		put_tool(&json, &finding);

@@ -32,11 +32,6 @@ static void put_text(struct rcore_json *json, const char *key, const char *text)
 		rcore_json_put(json, key, rcore_json_cut(json, text, TEXT_MAX));
 }
 
-static void put_number(struct rcore_json *json, const char *key, uint64_t number)
-{
-	rcore_json_put(json, key, json_object_new_int64((int64_t)number));
-}
-
 static void put_flag(struct rcore_json *json, const char *key, bool value)
 {
 	if (value)
@@ -47,34 +42,34 @@ static void put_address(struct rcore_json *json, uint64_t address)
 {
 	char text[32];
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
-	rcore_json_put(json, "address", rcore_json_string(json, text));
+	rcore_json_put_text(json, "address", text);
 }
 
 static void put_census(struct rcore_json *json, const struct rcore_heap_census *census)
 {
-	put_number(json, "objects", census->objects);
-	put_number(json, "bytes", census->bytes);
-	put_number(json, "unknown_sizes", census->unknown_sizes);
-	put_number(json, "unswept", census->unswept);
-	put_number(json, "absent_pages", census->absent_pages);
-	put_number(json, "class_count", census->class_count);
+	rcore_json_put_number(json, "objects", census->objects);
+	rcore_json_put_number(json, "bytes", census->bytes);
+	rcore_json_put_number(json, "unknown_sizes", census->unknown_sizes);
+	rcore_json_put_number(json, "unswept", census->unswept);
+	rcore_json_put_number(json, "absent_pages", census->absent_pages);
+	rcore_json_put_number(json, "class_count", census->class_count);
 	rcore_json_open(json, "classes", '[');
 	for (size_t i = 0; i < census->class_count && i < CLASSES; i++) {
 		rcore_json_open(json, NULL, '{');
 		put_text(json, "name", census->classes[i].name);
-		put_number(json, "count", census->classes[i].count);
-		put_number(json, "bytes", census->classes[i].bytes);
+		rcore_json_put_number(json, "count", census->classes[i].count);
+		rcore_json_put_number(json, "bytes", census->classes[i].bytes);
 		rcore_json_close(json, '}');
 	}
 	rcore_json_close(json, ']');
 	rcore_json_open(json, "pools", '[');
 	for (size_t i = 0; i < census->pool_count && i < POOLS; i++) {
 		rcore_json_open(json, NULL, '{');
-		put_number(json, "slot_size", census->pools[i].slot_size);
-		put_number(json, "pages", census->pools[i].pages);
-		put_number(json, "slots", census->pools[i].slots);
-		put_number(json, "free", census->pools[i].free);
-		put_number(json, "sparse_pages", census->pools[i].sparse_pages);
+		rcore_json_put_number(json, "slot_size", census->pools[i].slot_size);
+		rcore_json_put_number(json, "pages", census->pools[i].pages);
+		rcore_json_put_number(json, "slots", census->pools[i].slots);
+		rcore_json_put_number(json, "free", census->pools[i].free);
+		rcore_json_put_number(json, "sparse_pages", census->pools[i].sparse_pages);
 		rcore_json_close(json, '}');
 	}
 	rcore_json_close(json, ']');
@@ -85,8 +80,8 @@ static void put_c_memory(struct rcore_json *json, const struct rcore_malloc *hea
 	if (!heap || !heap->is_known)
 		return;
 	rcore_json_open(json, "c_memory", '{');
-	put_number(json, "bytes", heap->sums[RCORE_CHUNK_USED].bytes);
-	put_number(json, "free_bytes", rcore_malloc_free_bytes(heap));
+	rcore_json_put_number(json, "bytes", heap->sums[RCORE_CHUNK_USED].bytes);
+	rcore_json_put_number(json, "free_bytes", rcore_malloc_free_bytes(heap));
 	rcore_json_close(json, '}');
 }
 
@@ -95,9 +90,9 @@ static void put_object(struct rcore_json *json, const struct rcore_heap_object *
 	put_address(json, object->address);
 	put_text(json, "class", object->klass);
 	put_text(json, "name", object->name);
-	put_number(json, "bytes", object->bytes);
+	rcore_json_put_number(json, "bytes", object->bytes);
 	if (object->retained)
-		put_number(json, "retained", object->retained);
+		rcore_json_put_number(json, "retained", object->retained);
 	put_flag(json, "opaque", object->is_opaque);
 }
 
@@ -108,8 +103,8 @@ static void put_route(struct rcore_json *json, const struct rcore_heap_route *ro
 	put_text(json, "root", route->root);
 	put_flag(json, "conservative", route->is_conservative);
 	if (route->omitted) {
-		put_number(json, "omitted", route->omitted);
-		put_number(json, "omitted_at", route->omitted_at);
+		rcore_json_put_number(json, "omitted", route->omitted);
+		rcore_json_put_number(json, "omitted_at", route->omitted_at);
 	}
 	rcore_json_open(json, "links", '[');
 	for (size_t i = 0; i < route->count; i++) {
@@ -129,9 +124,9 @@ static void put_rows(struct rcore_json *json, const char *key,
 	for (size_t i = 0; i < count; i++) {
 		rcore_json_open(json, NULL, '{');
 		put_text(json, "name", rows[i].name);
-		put_number(json, "count", rows[i].count);
-		put_number(json, "bytes", rows[i].bytes);
-		put_number(json, "retained", rows[i].retained);
+		rcore_json_put_number(json, "count", rows[i].count);
+		rcore_json_put_number(json, "bytes", rows[i].bytes);
+		rcore_json_put_number(json, "retained", rows[i].retained);
 		rcore_json_close(json, '}');
 	}
 	rcore_json_close(json, ']');
@@ -139,17 +134,17 @@ static void put_rows(struct rcore_json *json, const char *key,
 
 static void put_nodes(struct rcore_json *json, const struct rcore_heap_retained *retained)
 {
-	put_number(json, "nodes_left_out", retained->nodes_left_out);
+	rcore_json_put_number(json, "nodes_left_out", retained->nodes_left_out);
 	rcore_json_open(json, "nodes", '[');
 	for (size_t i = 0; i < retained->node_count; i++) {
 		const struct rcore_retained_node *node = &retained->nodes[i];
 		rcore_json_open(json, NULL, '{');
-		put_number(json, "above", node->above);
+		rcore_json_put_number(json, "above", node->above);
 		put_text(json, "title", node->title);
 		put_flag(json, "is_root", node->is_root);
-		put_number(json, "count", node->count);
-		put_number(json, "bytes", node->bytes);
-		put_number(json, "retained", node->retained);
+		rcore_json_put_number(json, "count", node->count);
+		rcore_json_put_number(json, "bytes", node->bytes);
+		rcore_json_put_number(json, "retained", node->retained);
 		rcore_json_close(json, '}');
 	}
 	rcore_json_close(json, ']');
@@ -158,8 +153,8 @@ static void put_nodes(struct rcore_json *json, const struct rcore_heap_retained 
 static void put_retained(struct rcore_json *json, const struct rcore_heap_retained *retained)
 {
 	rcore_json_open(json, "reachable", '{');
-	put_number(json, "count", retained->reachable.count);
-	put_number(json, "bytes", retained->reachable.bytes);
+	rcore_json_put_number(json, "count", retained->reachable.count);
+	rcore_json_put_number(json, "bytes", retained->reachable.bytes);
 	rcore_json_close(json, '}');
 	rcore_json_open(json, "largest", '[');
 	for (size_t i = 0; i < retained->object_count; i++) {
@@ -169,13 +164,13 @@ static void put_retained(struct rcore_json *json, const struct rcore_heap_retain
 		rcore_json_close(json, '}');
 	}
 	rcore_json_close(json, ']');
-	put_number(json, "all_classes", retained->all_classes);
+	rcore_json_put_number(json, "all_classes", retained->all_classes);
 	put_rows(json, "retaining_classes", retained->classes, retained->class_count);
-	put_number(json, "all_roots", retained->all_roots);
+	rcore_json_put_number(json, "all_roots", retained->all_roots);
 	put_rows(json, "roots", retained->roots, retained->root_count);
 	put_nodes(json, retained);
-	put_number(json, "opaque", retained->gaps.opaque);
-	put_number(json, "partial", retained->gaps.partial);
+	rcore_json_put_number(json, "opaque", retained->gaps.opaque);
+	rcore_json_put_number(json, "partial", retained->gaps.partial);
 	put_text(json, "gap", retained->gaps.problem);
 }
 

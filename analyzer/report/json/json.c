@@ -12,7 +12,7 @@ struct rcore_error *rcore_report_json(const struct rcore_snapshot *snapshot,
 		return err;
 	struct rcore_json json = {.out = out};
 	rcore_json_open(&json, NULL, '{');
-	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore/1"));
+	rcore_json_put_text(&json, "schema", "rcore/1");
 	rcore_json_target(&json, snapshot);
 	rcore_json_summary(&json, snapshot);
 	rcore_json_threads(&json, snapshot, &pick);

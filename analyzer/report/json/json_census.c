@@ -59,7 +59,7 @@ struct rcore_error *rcore_report_census_json(const struct rcore_census_report *r
 	size_t shown = limit && limit < census->class_count ? limit : census->class_count;
 	struct json_object *totals = rcore_json_object(&json);
 	rcore_json_open(&json, NULL, '{');
-	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-heap/1"));
+	rcore_json_put_text(&json, "schema", "rcore-heap/1");
 	rcore_json_redaction(&json, report->retained ? &report->retained->redaction
 						     : &census->redaction);
 	rcore_json_add_int(&json, totals, "objects", (int64_t)census->objects);

@@ -54,7 +54,7 @@ struct rcore_error *rcore_report_heap_diff_json(const struct rcore_heap_diff *di
 {
 	struct rcore_json json = {.out = out};
 	rcore_json_open(&json, NULL, '{');
-	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-heap-diff/1"));
+	rcore_json_put_text(&json, "schema", "rcore-heap-diff/1");
 	rcore_json_redaction(&json, &diff->redaction);
 	rcore_json_open(&json, "cores", '[');
 	for (size_t i = 0; i < diff->side_count; i++)
@@ -64,7 +64,7 @@ struct rcore_error *rcore_report_heap_diff_json(const struct rcore_heap_diff *di
 	for (size_t i = 0; i < diff->growth_count; i++)
 		put_growth(&json, &diff->growths[i], diff->side_count);
 	rcore_json_close(&json, ']');
-	rcore_json_put(&json, "path_count", json_object_new_int64((int64_t)diff->all_growths));
+	rcore_json_put_number(&json, "path_count", diff->all_growths);
 	if (diff->is_cut)
 		rcore_json_put(&json, "paths_are_cut", json_object_new_boolean(true));
 	rcore_json_open(&json, "classes", '[');
@@ -75,7 +75,7 @@ struct rcore_error *rcore_report_heap_diff_json(const struct rcore_heap_diff *di
 		rcore_json_put(&json, NULL, object);
 	}
 	rcore_json_close(&json, ']');
-	rcore_json_put(&json, "class_count", json_object_new_int64((int64_t)diff->all_classes));
+	rcore_json_put_number(&json, "class_count", diff->all_classes);
 	rcore_json_close(&json, '}');
 	putc('\n', out);
 	return json.no_memory ? rcore_error_no_memory() : rcore_pen_error(out);

@@ -10,7 +10,7 @@ struct rcore_error *rcore_report_heap_doctor_json(const struct rcore_heap_doctor
 	struct rcore_json json = {.out = out};
 	struct json_object *counts = rcore_json_object(&json);
 	rcore_json_open(&json, NULL, '{');
-	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-heap-doctor/1"));
+	rcore_json_put_text(&json, "schema", "rcore-heap-doctor/1");
 	rcore_json_redaction(&json, &doctor->redaction);
 	rcore_json_add_int(&json, counts, "marked", (int64_t)doctor->marked);
 	rcore_json_add_int(&json, counts, "reached", (int64_t)doctor->reached);

@@ -22,7 +22,7 @@ struct rcore_error *rcore_report_heap_list_json(const struct rcore_heap_list *li
 	struct rcore_json json = {.out = out};
 	struct json_object *totals = rcore_json_object(&json);
 	rcore_json_open(&json, NULL, '{');
-	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-heap-list/1"));
+	rcore_json_put_text(&json, "schema", "rcore-heap-list/1");
 	rcore_json_redaction(&json, &list->print.redaction);
 	rcore_json_add_text(&json, totals, "class", list->klass);
 	rcore_json_add_int(&json, totals, "class_count", (int64_t)list->total);

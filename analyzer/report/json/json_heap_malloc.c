@@ -22,8 +22,7 @@ static void put_owners(struct rcore_json *json, const struct rcore_c_memory *own
 		[RCORE_C_OWNER_MAPPINGS] = "other memory",
 		[RCORE_C_OWNER_NONE] = "none",
 	};
-	rcore_json_put(json, "owned_bytes",
-		       json_object_new_int64((int64_t)owners->owned_bytes));
+	rcore_json_put_number(json, "owned_bytes", owners->owned_bytes);
 	rcore_json_open(json, "owners", '[');
 	for (size_t i = 0; i < owners->row_count; i++) {
 		const struct rcore_c_owner_row *row = &owners->rows[i];
@@ -56,7 +55,7 @@ struct rcore_error *rcore_report_malloc_json(const struct rcore_malloc_report *r
 	const struct rcore_malloc *heap = report->heap;
 	struct json_object *facts = rcore_json_object(&json);
 	rcore_json_open(&json, NULL, '{');
-	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-heap-malloc/1"));
+	rcore_json_put_text(&json, "schema", "rcore-heap-malloc/1");
 	rcore_json_add_text(&json, facts, "allocator", heap->allocator);
 	if (report->owners)
 		rcore_json_redaction(&json, &report->owners->redaction);

@@ -62,7 +62,7 @@ static void begin(struct rcore_json *json, const char *schema,
 		  const struct rcore_redaction *redaction)
 {
 	rcore_json_open(json, NULL, '{');
-	rcore_json_put(json, "schema", rcore_json_string(json, schema));
+	rcore_json_put_text(json, "schema", schema);
 	rcore_json_redaction(json, redaction);
 }
 
@@ -82,7 +82,7 @@ struct rcore_error *rcore_report_refs_json(const struct rcore_heap_refs *refs, F
 	rcore_json_put(&json, "object", object);
 	if (refs->route.root)
 		rcore_json_put(&json, "path", route_object(&json, &refs->route));
-	rcore_json_put(&json, "reference_count", json_object_new_int64((int64_t)refs->total));
+	rcore_json_put_number(&json, "reference_count", refs->total);
 	rcore_json_open(&json, "roots", '[');
 	for (size_t i = 0; i < refs->root_count; i++) {
 		struct json_object *root = rcore_json_object(&json);
@@ -93,8 +93,7 @@ struct rcore_error *rcore_report_refs_json(const struct rcore_heap_refs *refs, F
 	if (refs->variable_count) {
 		rcore_json_open(&json, "variables", '[');
 		for (size_t i = 0; i < refs->variable_count; i++)
-			rcore_json_put(&json, NULL,
-				       rcore_json_string(&json, refs->variables[i]));
+			rcore_json_put_text(&json, NULL, refs->variables[i]);
 		rcore_json_close(&json, ']');
 	}
 	rcore_json_open(&json, "referrers", '[');

@@ -155,7 +155,7 @@ static void put_numbers(struct writer *writer, const char *key,
 static void put_text(struct rcore_json *json, const char *text)
 {
 	if (text)
-		rcore_json_put(json, NULL, rcore_json_string(json, text));
+		rcore_json_put_text(json, NULL, text);
 }
 
 static void put_texts(struct writer *writer, struct rcore_json *json)

@@ -47,7 +47,7 @@ struct rcore_error *rcore_report_heap_strings_json(const struct rcore_heap_strin
 	struct rcore_json json = {.out = out};
 	struct json_object *counts = rcore_json_object(&json);
 	rcore_json_open(&json, NULL, '{');
-	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-heap-strings/1"));
+	rcore_json_put_text(&json, "schema", "rcore-heap-strings/1");
 	rcore_json_redaction(&json, &strings->print.redaction);
 	put_sum(&json, "strings", &strings->strings);
 	put_sum(&json, "arrays", &strings->arrays);

@@ -30,7 +30,7 @@ struct rcore_error *rcore_report_heap_verify_json(const struct rcore_heap_verifi
 	struct json_object *counts = rcore_json_object(&json);
 	struct json_object *kinds = rcore_json_object(&json);
 	rcore_json_open(&json, NULL, '{');
-	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-heap-verify/1"));
+	rcore_json_put_text(&json, "schema", "rcore-heap-verify/1");
 	rcore_json_redaction(&json, &verified->redaction);
 	rcore_json_add_int(&json, counts, "objects", (int64_t)verified->objects);
 	rcore_json_add_int(&json, counts, "references", (int64_t)verified->references);

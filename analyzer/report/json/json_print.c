@@ -1,23 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+#include "report/json/json_values.h"
 #include "report/json/json_writer.h"
 #include "report/redaction.h"
 #include "report/report.h"
 #include "report/text/style.h"
 
-static void add_value(struct rcore_json *json, struct json_object *object,
-		      const struct rcore_value *value)
-{
-	rcore_json_add_hex(json, object, "value", value->value);
-	rcore_json_add_text(json, object, "class", value->class_name);
-	rcore_json_add_text(json, object, "text", value->text);
-	rcore_json_add_text(json, object, "problem", value->problem);
-}
-
 static void add_child(struct rcore_json *json, struct json_object *object, const char *key,
 		      const struct rcore_value *value)
 {
 	struct json_object *child = rcore_json_object(json);
-	add_value(json, child, value);
+	rcore_json_add_value(json, child, value);
 	rcore_json_add(json, object, key, child);
 }
 
@@ -29,7 +21,7 @@ static struct json_object *variables(struct rcore_json *json,
 		const struct rcore_variable *variable = &printed->variables[i];
 		struct json_object *object = rcore_json_object(json);
 		rcore_json_add_text(json, object, "name", variable->name);
-		add_value(json, object, &variable->value);
+		rcore_json_add_value(json, object, &variable->value);
 		rcore_json_push(json, array, object);
 	}
 	return array;
@@ -52,7 +44,7 @@ static struct json_object *items(struct rcore_json *json, const struct rcore_pri
 static void put_printed(struct rcore_json *json, const struct rcore_printed *printed)
 {
 	struct json_object *object = rcore_json_object(json);
-	add_value(json, object, &printed->value);
+	rcore_json_add_value(json, object, &printed->value);
 	rcore_json_add_text(json, object, "type", printed->type);
 	rcore_json_add_text(json, object, "data_type", printed->data_type);
 	if (printed->variable_count)
@@ -69,7 +61,7 @@ struct rcore_error *rcore_report_print_json(const struct rcore_print *print, FIL
 {
 	struct rcore_json json = {.out = out};
 	rcore_json_open(&json, NULL, '{');
-	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-print/1"));
+	rcore_json_put_text(&json, "schema", "rcore-print/1");
 	rcore_json_redaction(&json, &print->redaction);
 	rcore_json_open(&json, "values", '[');
 	for (size_t i = 0; i < print->count; i++)

@@ -143,7 +143,7 @@ static void put_problems(struct rcore_json *json, const struct rcore_snapshot *s
 {
 	rcore_json_open(json, "problems", '[');
 	for (size_t i = 0; i < snapshot->problem_count; i++)
-		rcore_json_put(json, NULL, rcore_json_string(json, snapshot->problems[i]));
+		rcore_json_put_text(json, NULL, snapshot->problems[i]);
 	rcore_json_close(json, ']');
 }
 
@@ -152,7 +152,7 @@ void rcore_json_target(struct rcore_json *json, const struct rcore_snapshot *sna
 	rcore_json_put(json, "complete",
 		       json_object_new_boolean(!snapshot->incomplete && !snapshot->failure));
 	if (snapshot->failure)
-		rcore_json_put(json, "failure", rcore_json_string(json, snapshot->failure));
+		rcore_json_put_text(json, "failure", snapshot->failure);
 	put_process(json, snapshot);
 	put_ruby(json, snapshot);
 	rcore_json_facts(json, snapshot);

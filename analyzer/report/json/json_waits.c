@@ -178,8 +178,7 @@ void rcore_json_locks(struct rcore_json *json, const struct rcore_snapshot *snap
 	}
 	rcore_json_close(json, ']');
 	if (snapshot->wait_problem)
-		rcore_json_put(json, "wait_problem",
-			       rcore_json_string(json, snapshot->wait_problem));
+		rcore_json_put_text(json, "wait_problem", snapshot->wait_problem);
 }
 
 struct rcore_error *rcore_report_waits_json(const struct rcore_snapshot *snapshot,
@@ -192,7 +191,7 @@ struct rcore_error *rcore_report_waits_json(const struct rcore_snapshot *snapsho
 		return err;
 	struct rcore_json json = {.out = out};
 	rcore_json_open(&json, NULL, '{');
-	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-waits/1"));
+	rcore_json_put_text(&json, "schema", "rcore-waits/1");
 	rcore_json_origin(&json, snapshot);
 	rcore_json_redaction(&json, &snapshot->redaction);
 	rcore_json_open(&json, "waits", '[');

@@ -97,6 +97,16 @@ void rcore_json_put(struct rcore_json *json, const char *key, struct json_object
 	json_object_put(value);
 }
 
+void rcore_json_put_text(struct rcore_json *json, const char *key, const char *text)
+{
+	rcore_json_put(json, key, rcore_json_string(json, text));
+}
+
+void rcore_json_put_number(struct rcore_json *json, const char *key, uint64_t number)
+{
+	rcore_json_put(json, key, json_object_new_int64((int64_t)number));
+}
+
 void rcore_json_put_members(struct rcore_json *json, struct json_object *value)
 {
 	if (value) {

@@ -37,6 +37,9 @@ void rcore_json_write(struct rcore_json *json, struct json_object *value);
 /* Writes `value` on a line of its own, and releases it. */
 void rcore_json_put(struct rcore_json *json, const char *key, struct json_object *value);
 
+void rcore_json_put_text(struct rcore_json *json, const char *key, const char *text);
+void rcore_json_put_number(struct rcore_json *json, const char *key, uint64_t number);
+
 /*
  * Writes each member of the object `value` into the open object, and releases
  * it.

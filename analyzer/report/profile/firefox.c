@@ -120,8 +120,8 @@ static void put_samples(struct rcore_firefox *writer, const struct run *run)
 		}
 		putc(']', json->out);
 	}
-	rcore_firefox_put_text(json, "weightType", "tracing-ms");
-	rcore_firefox_put_number(json, "length", (int64_t)(run->end - run->begin));
+	rcore_json_put_text(json, "weightType", "tracing-ms");
+	rcore_json_put_number(json, "length", run->end - run->begin);
 	rcore_json_close(json, '}');
 }
 
@@ -144,16 +144,16 @@ static void put_thread(struct rcore_firefox *writer, const struct run *run, uint
 	for (size_t i = run->begin; i < run->end; i++)
 		rcore_firefox_use_stack(writer, key_at(writer, run, i)->node, stack);
 	rcore_json_open(json, NULL, '{');
-	rcore_firefox_put_text(json, "name", text);
-	rcore_firefox_put_text(json, "processType", "default");
+	rcore_json_put_text(json, "name", text);
+	rcore_json_put_text(json, "processType", "default");
 	uint32_t title = rcore_profile_title(writer->profile, thread->process);
-	rcore_firefox_put_text(json, "processName",
-			       title ? rcore_profile_text(writer->profile, title) : "ruby");
+	rcore_json_put_text(json, "processName",
+			    title ? rcore_profile_text(writer->profile, title) : "ruby");
 	rcore_json_put(json, "isMainThread",
 		       json_object_new_boolean(strcmp(id, "T1") == 0 && !parked));
-	rcore_firefox_put_text(json, "pid", pid);
-	rcore_firefox_put_number(json, "tid", thread->tid);
-	rcore_firefox_put_number(json, "processStartupTime", 0);
+	rcore_json_put_text(json, "pid", pid);
+	rcore_json_put_number(json, "tid", (uint64_t)thread->tid);
+	rcore_json_put_number(json, "processStartupTime", 0);
 	put_null(json, "processShutdownTime");
 	rcore_json_start(json, "registerTime");
 	put_ms(json->out, timed_at(writer, run, run->begin)->time);
@@ -172,33 +172,32 @@ static void put_meta(struct rcore_firefox *writer)
 	const char *command = rcore_facts_find(facts, "command");
 	double hertz = rate ? strtod(rate, NULL) : 0;
 	rcore_json_open(json, "meta", '{');
-	rcore_firefox_put_number(json, "version", GECKO);
-	rcore_firefox_put_number(json, "preprocessedProfileVersion", FORMAT);
-	rcore_firefox_put_number(json, "processType", 0);
-	rcore_firefox_put_number(json, "stackwalk", 1);
-	rcore_firefox_put_text(json, "product", command && command[0] ? command : "rcore");
-	rcore_firefox_put_text(json, "importedFrom", "rcore");
+	rcore_json_put_number(json, "version", GECKO);
+	rcore_json_put_number(json, "preprocessedProfileVersion", FORMAT);
+	rcore_json_put_number(json, "processType", 0);
+	rcore_json_put_number(json, "stackwalk", 1);
+	rcore_json_put_text(json, "product", command && command[0] ? command : "rcore");
+	rcore_json_put_text(json, "importedFrom", "rcore");
 	rcore_json_put(json, "interval",
 		       json_object_new_double(hertz > 0.001 ? 1000 / hertz : 1));
-	rcore_firefox_put_number(json, "startTime",
-				 (int64_t)(1000 * rcore_facts_started(facts)));
+	rcore_json_put_number(json, "startTime", (uint64_t)(1000 * rcore_facts_started(facts)));
 	rcore_json_put(json, "symbolicated", json_object_new_boolean(true));
 	rcore_json_put(json, "usesOnlyOneStackType", json_object_new_boolean(true));
 	rcore_json_put(json, "doesNotUseFrameImplementation", json_object_new_boolean(true));
 	rcore_json_open(json, "sampleUnits", '{');
-	rcore_firefox_put_text(json, "time", "ms");
-	rcore_firefox_put_text(json, "eventDelay", "ms");
-	rcore_firefox_put_text(json, "threadCPUDelta", "ns");
+	rcore_json_put_text(json, "time", "ms");
+	rcore_json_put_text(json, "eventDelay", "ms");
+	rcore_json_put_text(json, "threadCPUDelta", "ns");
 	rcore_json_close(json, '}');
 	rcore_firefox_put_empty(json, "markerSchema");
 	rcore_firefox_put_no_rows(json, "extensions", extensions);
 	rcore_json_open(json, "categories", '[');
 	for (int i = 0; i < RCORE_FUNCTION_KINDS; i++) {
 		rcore_json_open(json, NULL, '{');
-		rcore_firefox_put_text(json, "name", categories[i].name);
-		rcore_firefox_put_text(json, "color", categories[i].color);
+		rcore_json_put_text(json, "name", categories[i].name);
+		rcore_json_put_text(json, "color", categories[i].color);
 		rcore_json_open(json, "subcategories", '[');
-		rcore_firefox_put_text(json, NULL, "Other");
+		rcore_json_put_text(json, NULL, "Other");
 		rcore_json_close(json, ']');
 		rcore_json_close(json, '}');
 	}

@@ -18,8 +18,6 @@ struct rcore_firefox {
 	struct rcore_numbering nodes, functions, strings;
 };
 
-void rcore_firefox_put_text(struct rcore_json *json, const char *key, const char *text);
-void rcore_firefox_put_number(struct rcore_json *json, const char *key, int64_t number);
 /* Writes an array without elements. */
 void rcore_firefox_put_empty(struct rcore_json *json, const char *key);
 /* Writes a table without rows. */

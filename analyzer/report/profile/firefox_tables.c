@@ -3,16 +3,6 @@
 
 #include "report/profile/firefox.h"
 
-void rcore_firefox_put_text(struct rcore_json *json, const char *key, const char *text)
-{
-	rcore_json_put(json, key, rcore_json_string(json, text));
-}
-
-void rcore_firefox_put_number(struct rcore_json *json, const char *key, int64_t number)
-{
-	rcore_json_put(json, key, json_object_new_int64(number));
-}
-
 void rcore_firefox_put_empty(struct rcore_json *json, const char *key)
 {
 	rcore_json_open(json, key, '[');
@@ -25,7 +15,7 @@ void rcore_firefox_put_no_rows(struct rcore_json *json, const char *key,
 	rcore_json_open(json, key, '{');
 	for (; *columns; columns++)
 		rcore_firefox_put_empty(json, *columns);
-	rcore_firefox_put_number(json, "length", 0);
+	rcore_json_put_number(json, "length", 0);
 	rcore_json_close(json, '}');
 }
 
@@ -139,7 +129,7 @@ static void put_used_tables(struct rcore_firefox *writer)
 	put_column(writer, "prefix", nodes, "null", prefix_of);
 	put_column(writer, "category", nodes, "null", category_of);
 	put_column(writer, "subcategory", nodes, "0", NULL);
-	rcore_firefox_put_number(json, "length", (int64_t)nodes);
+	rcore_json_put_number(json, "length", nodes);
 	rcore_json_close(json, '}');
 
 	rcore_json_open(json, "frameTable", '{');
@@ -153,7 +143,7 @@ static void put_used_tables(struct rcore_firefox *writer)
 	put_column(writer, "implementation", nodes, "null", NULL);
 	put_column(writer, "line", nodes, "null", line_of);
 	put_column(writer, "column", nodes, "null", NULL);
-	rcore_firefox_put_number(json, "length", (int64_t)nodes);
+	rcore_json_put_number(json, "length", nodes);
 	rcore_json_close(json, '}');
 
 	rcore_json_open(json, "funcTable", '{');
@@ -164,7 +154,7 @@ static void put_used_tables(struct rcore_firefox *writer)
 	put_column(writer, "fileName", functions, "null", path_of);
 	put_column(writer, "lineNumber", functions, "null", first_line_of);
 	put_column(writer, "columnNumber", functions, "null", NULL);
-	rcore_firefox_put_number(json, "length", (int64_t)functions);
+	rcore_json_put_number(json, "length", functions);
 	rcore_json_close(json, '}');
 }
 
@@ -188,7 +178,7 @@ static void put_strings(struct rcore_firefox *writer)
 	for (uint32_t i = 0; i < writer->strings.count; i++) {
 		const char *text =
 			rcore_profile_text(writer->profile, writer->strings.entries[i]);
-		rcore_firefox_put_text(json, NULL, text[0] ? text : "(unknown)");
+		rcore_json_put_text(json, NULL, text[0] ? text : "(unknown)");
 	}
 	rcore_json_close(json, ']');
 }

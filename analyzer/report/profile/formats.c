@@ -13,12 +13,6 @@ const struct rcore_profile_format rcore_profile_formats[] = {RCORE_PROFILE_FORMA
 const char rcore_profile_format_help[] =
 	"Write to FILE in the format of its suffix:" RCORE_PROFILE_FORMATS(HELP);
 
-static bool ends_with(const char *text, const char *ending)
-{
-	size_t length = strlen(text), size = strlen(ending);
-	return length > size && strcmp(text + length - size, ending) == 0;
-}
-
 /* The longest suffix counts: .speedscope.json is not .json. */
 struct rcore_error *rcore_profile_format_of(const char *path,
 					    const struct rcore_profile_format **ret)
@@ -27,7 +21,7 @@ struct rcore_error *rcore_profile_format_of(const char *path,
 	const struct rcore_profile_format *best = NULL;
 	for (const struct rcore_profile_format *format = rcore_profile_formats; format->ending;
 	     format++)
-		if (ends_with(path, format->ending) &&
+		if (rcore_ends_with(path, format->ending) &&
 		    (!best || strlen(format->ending) > strlen(best->ending)))
 			best = format;
 	*ret = best;

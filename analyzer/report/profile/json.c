@@ -52,18 +52,17 @@ static void put_head(struct rcore_json *json, const struct rcore_profile_report 
 {
 	const struct rcore_totals *totals = report->totals;
 	struct json_object *sums = rcore_json_object(json);
-	rcore_json_put(json, "format", rcore_json_string(json, "rcore-profile-1"));
+	rcore_json_put_text(json, "format", "rcore-profile-1");
 	/* `wall` of system calls is how many bytes they moved. */
-	rcore_json_put(json, "unit",
-		       rcore_json_string(json, rcore_measure_words[report->measure].is_time
-						       ? "nanoseconds"
-						       : "bytes"));
+	rcore_json_put_text(json, "unit",
+			    rcore_measure_words[report->measure].is_time ? "nanoseconds"
+									 : "bytes");
 	put_facts(json, "facts", report->facts[RCORE_SIDE_NEW]);
 	if (report->is_diff)
 		put_facts(json, "old_facts", report->facts[RCORE_SIDE_OLD]);
 	rcore_json_open(json, "notes", '[');
 	for (size_t i = 0; i < report->note_count; i++)
-		rcore_json_put(json, NULL, rcore_json_string(json, report->notes[i]));
+		rcore_json_put_text(json, NULL, report->notes[i]);
 	rcore_json_close(json, ']');
 	rcore_json_add_int(json, sums, "duration", (int64_t)totals->durations[RCORE_SIDE_NEW]);
 	if (report->is_diff)

@@ -27,11 +27,6 @@ static void put_text(struct rcore_page_writer *writer, const char *key, const ch
 	rcore_json_put(&writer->json, key, rcore_page_text(writer, text));
 }
 
-static void put_amount(struct rcore_page_writer *writer, const char *key, uint64_t amount)
-{
-	rcore_json_put(&writer->json, key, json_object_new_int64((int64_t)amount));
-}
-
 static void put_facts(struct rcore_page_writer *writer, const char *key,
 		      const struct rcore_recording_facts *facts)
 {
@@ -56,11 +51,12 @@ static void put_head(struct rcore_page_writer *writer)
 	for (int side = 0; side < (report->is_diff ? RCORE_SIDES : 1); side++) {
 		const struct rcore_amounts *sum = &totals->sums[side];
 		rcore_json_open(json, side ? "old" : "new", '{');
-		put_amount(writer, "whole", rcore_measured(*sum, report->measure));
-		put_amount(writer, "samples", sum->count);
-		put_amount(writer, "wall", sum->wall);
-		put_amount(writer, "cpu", sum->cpu);
-		put_amount(writer, "duration", totals->durations[side]);
+		rcore_json_put_number(&writer->json, "whole",
+				      rcore_measured(*sum, report->measure));
+		rcore_json_put_number(&writer->json, "samples", sum->count);
+		rcore_json_put_number(&writer->json, "wall", sum->wall);
+		rcore_json_put_number(&writer->json, "cpu", sum->cpu);
+		rcore_json_put_number(&writer->json, "duration", totals->durations[side]);
 		put_facts(writer, "facts", report->facts[side]);
 		rcore_json_close(json, '}');
 	}
@@ -94,8 +90,8 @@ static struct rcore_error *put_flame(struct rcore_page_writer *writer)
 	struct rcore_error *err = rcore_flame_init(writer->report, RCORE_PAGE_FRAMES, &flame);
 	if (err)
 		return err;
-	put_amount(writer, "depth", flame.depth);
-	put_amount(writer, "narrow", flame.narrow + flame.tree->left_out);
+	rcore_json_put_number(&writer->json, "depth", flame.depth);
+	rcore_json_put_number(&writer->json, "narrow", flame.narrow + flame.tree->left_out);
 	rcore_json_open(&writer->json, "frames", '[');
 	uint32_t node = 0;
 	do {
@@ -107,15 +103,10 @@ static struct rcore_error *put_flame(struct rcore_page_writer *writer)
 	return NULL;
 }
 
-static uint64_t both(const uint64_t *sides)
-{
-	return sides[RCORE_SIDE_NEW] + sides[RCORE_SIDE_OLD];
-}
-
 static int compare_total(const void *x, const void *y)
 {
 	const struct rcore_method *a = x, *b = y;
-	uint64_t m = both(a->total), n = both(b->total);
+	uint64_t m = rcore_both_sides(a->total), n = rcore_both_sides(b->total);
 	return m != n ? (m < n) - (m > n)
 		      : (a->function > b->function) - (a->function < b->function);
 }
@@ -146,7 +137,7 @@ static struct rcore_error *put_methods(struct rcore_page_writer *writer)
 	size_t first = methods.count < RCORE_PAGE_METHODS ? methods.count : RCORE_PAGE_METHODS;
 	qsort(methods.items + first, methods.count - first, sizeof(*methods.items),
 	      compare_total);
-	put_amount(writer, "method_count", methods.count);
+	rcore_json_put_number(&writer->json, "method_count", methods.count);
 	rcore_json_open(&writer->json, "methods", '[');
 	for (size_t i = 0; i < methods.count && i < first + RCORE_PAGE_METHODS; i++)
 		put_method(writer, &methods.items[i]);

@@ -176,8 +176,7 @@ static struct rcore_error *put_methods(struct rcore_page_writer *writer,
 		return err;
 	if (methods.count)
 		qsort(methods.items, methods.count, sizeof(*methods.items), compare_methods);
-	rcore_json_put(&writer->json, "method_count",
-		       json_object_new_int64((int64_t)methods.count));
+	rcore_json_put_number(&writer->json, "method_count", methods.count);
 	rcore_json_open(&writer->json, "methods", '[');
 	for (size_t i = 0; i < methods.count && i < RCORE_PAGE_LABEL_METHODS; i++) {
 		rcore_json_start(&writer->json, NULL);
@@ -191,11 +190,6 @@ static struct rcore_error *put_methods(struct rcore_page_writer *writer,
 	return NULL;
 }
 
-static void put_number(struct rcore_page_writer *writer, const char *key, uint64_t number)
-{
-	rcore_json_put(&writer->json, key, json_object_new_int64((int64_t)number));
-}
-
 static struct rcore_error *put_value(struct rcore_page_writer *writer, const struct pair *pair,
 				     bool has_methods)
 {
@@ -204,11 +198,11 @@ static struct rcore_error *put_value(struct rcore_page_writer *writer, const str
 	rcore_json_open(&writer->json, NULL, '{');
 	rcore_json_put(&writer->json, "value",
 		       rcore_page_text(writer, rcore_profile_text(profile, pair->label.value)));
-	put_number(writer, "amount", pair->amount);
-	put_number(writer, "cpu", pair->cpu);
-	put_number(writer, "samples", pair->samples);
+	rcore_json_put_number(&writer->json, "amount", pair->amount);
+	rcore_json_put_number(&writer->json, "cpu", pair->cpu);
+	rcore_json_put_number(&writer->json, "samples", pair->samples);
 	if (writer->report->is_diff)
-		put_number(writer, "old", pair->old);
+		rcore_json_put_number(&writer->json, "old", pair->old);
 	if (has_methods)
 		err = put_methods(writer, &pair->label);
 	rcore_json_close(&writer->json, '}');
@@ -224,8 +218,8 @@ static struct rcore_error *put_key(struct rcore_page_writer *writer, const struc
 	rcore_json_put(
 		&writer->json, "key",
 		rcore_page_text(writer, rcore_profile_text(profile, key->pairs->label.key)));
-	put_number(writer, "amount", key->amount);
-	put_number(writer, "count", key->count);
+	rcore_json_put_number(&writer->json, "amount", key->amount);
+	rcore_json_put_number(&writer->json, "count", key->count);
 	rcore_json_open(&writer->json, "values", '[');
 	for (size_t i = 0; i < key->count && i < RCORE_PAGE_VALUES && !err; i++)
 		err = put_value(writer, &key->pairs[i],
@@ -241,7 +235,7 @@ struct rcore_error *rcore_page_put_labels(struct rcore_page_writer *writer)
 	struct rcore_error *err = NULL;
 	if (!labels_init(&labels, writer->report))
 		err = rcore_error_no_memory();
-	put_number(writer, "key_count", labels.keys.count);
+	rcore_json_put_number(&writer->json, "key_count", labels.keys.count);
 	rcore_json_open(&writer->json, "labels", '[');
 	for (size_t i = 0; i < labels.keys.count && i < RCORE_PAGE_KEYS && !err; i++)
 		err = put_key(writer, &labels.keys.items[i]);

@@ -169,7 +169,7 @@ static void put_row(struct rcore_page_writer *writer, const struct row *row)
 	put_text(writer, "title",
 		 rcore_profile_title(writer->report->totals->profile, thread->process));
 	rcore_json_put(json, "tid", json_object_new_int64(thread->tid));
-	rcore_json_put(json, "samples", json_object_new_int64((int64_t)row->samples));
+	rcore_json_put_number(json, "samples", row->samples);
 	put_states(writer, row->states);
 	if (row->bins)
 		put_bins(writer, row);
@@ -185,13 +185,12 @@ static void put_rows(struct rcore_page_writer *writer, const struct rows *rows)
 			states[state] += rows->items[i].states[state];
 	rcore_json_open(json, "state_names", '[');
 	for (uint32_t state = 0; state < RCORE_SAMPLE_STATES; state++)
-		rcore_json_put(json, NULL,
-			       rcore_json_string(json, rcore_sample_state_name(state)));
+		rcore_json_put_text(json, NULL, rcore_sample_state_name(state));
 	rcore_json_close(json, ']');
 	put_states(writer, states);
 	rcore_json_put(json, "bin_count", json_object_new_int64(RCORE_PAGE_BINS));
-	rcore_json_put(json, "end", json_object_new_int64((int64_t)rows->end));
-	rcore_json_put(json, "thread_count", json_object_new_int64((int64_t)rows->used));
+	rcore_json_put_number(json, "end", rows->end);
+	rcore_json_put_number(json, "thread_count", rows->used);
 	rcore_json_open(json, "threads", '[');
 	for (size_t i = 0; i < rows->used && i < RCORE_PAGE_THREADS; i++)
 		put_row(writer, &rows->items[i]);

@@ -14,11 +14,6 @@
  * a profile in its menu.
  */
 
-static void put_text(struct rcore_json *json, const char *key, const char *text)
-{
-	rcore_json_put(json, key, rcore_json_string(json, text));
-}
-
 static void put_frames(struct rcore_json *json, const struct rcore_profile *profile)
 {
 	rcore_json_open(json, "shared", '{');
@@ -71,12 +66,11 @@ static void put_profile(struct rcore_json *json, const struct rcore_tree *tree, 
 {
 	const struct rcore_tree_node *nodes = tree->items;
 	rcore_json_open(json, NULL, '{');
-	put_text(json, "type", "sampled");
-	put_text(json, "name", name);
-	put_text(json, "unit", unit);
+	rcore_json_put_text(json, "type", "sampled");
+	rcore_json_put_text(json, "name", name);
+	rcore_json_put_text(json, "unit", unit);
 	rcore_json_put(json, "startValue", json_object_new_int(0));
-	rcore_json_put(json, "endValue",
-		       json_object_new_int64((int64_t)nodes[top].total[side]));
+	rcore_json_put_number(json, "endValue", nodes[top].total[side]);
 	rcore_json_open(json, "samples", '[');
 	uint32_t node = top;
 	do {
@@ -88,8 +82,7 @@ static void put_profile(struct rcore_json *json, const struct rcore_tree *tree, 
 	node = top;
 	do {
 		if (nodes[node].self[side])
-			rcore_json_put(json, NULL,
-				       json_object_new_int64((int64_t)nodes[node].self[side]));
+			rcore_json_put_number(json, NULL, nodes[node].self[side]);
 	} while ((node = next_below(tree, node, top)));
 	rcore_json_close(json, ']');
 	rcore_json_close(json, '}');
@@ -119,9 +112,10 @@ static void put_all(struct rcore_json *json, const struct rcore_profile_report *
 {
 	const char *command = rcore_facts_find(report->facts[RCORE_SIDE_NEW], "command");
 	rcore_json_open(json, NULL, '{');
-	put_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
-	put_text(json, "exporter", "rcore");
-	put_text(json, "name", command ? command : "recording of rcore");
+	rcore_json_put_text(json, "$schema",
+			    "https://www.speedscope.app/file-format-schema.json");
+	rcore_json_put_text(json, "exporter", "rcore");
+	rcore_json_put_text(json, "name", command ? command : "recording of rcore");
 	rcore_json_put(json, "activeProfileIndex", json_object_new_int(0));
 	put_frames(json, tree->profile);
 	rcore_json_open(json, "profiles", '[');

@@ -81,7 +81,7 @@ struct rcore_error *rcore_report_explain_json(const struct rcore_snapshot *snaps
 	const struct rcore_signature *signature = &snapshot->signature;
 	struct rcore_json json = {.out = out};
 	rcore_json_open(&json, NULL, '{');
-	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-explain/1"));
+	rcore_json_put_text(&json, "schema", "rcore-explain/1");
 	rcore_json_redaction(&json, &snapshot->redaction);
 	rcore_json_triage(&json, snapshot);
 	struct json_object *texts = rcore_json_object(&json);

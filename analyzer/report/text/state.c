@@ -142,7 +142,7 @@ struct rcore_error *rcore_report_state_json(const struct rcore_snapshot *snapsho
 	if (err)
 		return err;
 	rcore_json_open(&json, NULL, '{');
-	rcore_json_put(&json, "schema", rcore_json_string(&json, "rcore-state/1"));
+	rcore_json_put_text(&json, "schema", "rcore-state/1");
 	rcore_json_origin(&json, snapshot);
 	rcore_json_put(&json, "complete", json_object_new_boolean(!snapshot->incomplete));
 	rcore_json_redaction(&json, &snapshot->redaction);

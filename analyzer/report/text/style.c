@@ -38,6 +38,16 @@ void rcore_styled_text(const struct rcore_pen *pen, enum rcore_style style, cons
 		rcore_style(pen, RCORE_STYLE_PLAIN);
 }
 
+void rcore_style_problem(const struct rcore_pen *pen, const char *problem)
+{
+	if (!problem)
+		return;
+	rcore_style(pen, RCORE_STYLE_PROBLEM);
+	fputs("  ! ", pen->out);
+	rcore_escape_write(pen->out, problem);
+	rcore_style(pen, RCORE_STYLE_PLAIN);
+}
+
 struct rcore_error *rcore_pen_error(FILE *out)
 {
 	if (fflush(out) == 0 && !ferror(out))

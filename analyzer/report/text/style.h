@@ -35,6 +35,9 @@ void rcore_style(const struct rcore_pen *pen, enum rcore_style style);
 void rcore_styled(const struct rcore_pen *pen, enum rcore_style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Writes "  ! problem", escaped, unless it is NULL. */
+void rcore_style_problem(const struct rcore_pen *pen, const char *problem);
+
 /* Writes text that may contain bytes of the target, escaped. */
 void rcore_styled_text(const struct rcore_pen *pen, enum rcore_style style, const char *text);
 

@@ -8,10 +8,7 @@ static void print_problem(const struct rcore_pen *pen, const char *problem)
 {
 	if (!problem)
 		return;
-	rcore_style(pen, RCORE_STYLE_PROBLEM);
-	fputs("  ! ", pen->out);
-	rcore_escape_write(pen->out, problem);
-	rcore_style(pen, RCORE_STYLE_PLAIN);
+	rcore_style_problem(pen, problem);
 	putc('\n', pen->out);
 }
 

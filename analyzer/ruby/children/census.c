@@ -171,12 +171,6 @@ static bool count_slot(struct tally *tally, uint64_t address, uint64_t flags,
 	return true;
 }
 
-static bool is_used(uint64_t flags)
-{
-	enum rcore_type type = flags & RCORE_T_MASK;
-	return type != RCORE_T_NONE && type != RCORE_T_MOVED && type != RCORE_T_ZOMBIE;
-}
-
 /*
  * `before_sweep` is that of the page; if it is set, tally->bits have the page's
  * bits. Returns false if memory is short.
@@ -192,7 +186,7 @@ static bool count_page(struct tally *tally, const struct rcore_heap_page *page,
 		const unsigned char *copy = slots + i * page->slot_size;
 		uint64_t flags, address = page->start + i * page->slot_size;
 		memcpy(&flags, copy, sizeof(flags));
-		if (!is_used(flags))
+		if (!rcore_type_is_used(flags & RCORE_T_MASK))
 			continue;
 		if (before_sweep &&
 		    !rcore_page_bit(bits, &layout->heap_page.mark_bits, address)) {

@@ -71,7 +71,7 @@ void rcore_children_of(struct rcore_children *children, uint64_t object, const v
 	children->state = 0;
 	children->count = 0;
 	enum rcore_type type = flags & RCORE_T_MASK;
-	if (type == RCORE_T_NONE || type == RCORE_T_ZOMBIE || type == RCORE_T_MOVED)
+	if (!rcore_type_is_used(type))
 		return;
 	if (children->total >= RCORE_CHILD_TOTAL_LIMIT) {
 		children->state |= RCORE_HEAP_PARTIAL;

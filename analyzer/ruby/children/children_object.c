@@ -175,15 +175,6 @@ static bool has_generic_fields(const struct rcore_children *children)
 	}
 }
 
-static void mark_generic_table(struct rcore_children *children)
-{
-	struct rcore_fields fields;
-	struct rcore_error *err = rcore_fields(children->ruby, children->object, &fields);
-	if (!err)
-		mark_fields(children, &fields);
-	rcore_child_failed(children, err);
-}
-
 void rcore_children_of_generic(struct rcore_children *children)
 {
 	const struct rcore_layout *layout = children->ruby->layout;
@@ -193,7 +184,7 @@ void rcore_children_of_generic(struct rcore_children *children)
 		if (children->flags & (uint64_t)layout->constant.fl_exivar &&
 		    type != RCORE_T_OBJECT && type != RCORE_T_CLASS && type != RCORE_T_MODULE &&
 		    type != RCORE_T_ICLASS && type != RCORE_T_IMEMO)
-			mark_generic_table(children);
+			rcore_children_of_object(children);
 		return;
 	}
 	if (!has_generic_fields(children))

@@ -91,7 +91,7 @@ static void add_text(struct lines *lines, const char *key, enum rcore_attribute_
 /* Returns a copy of a text that belongs to something shorter-lived. */
 static const char *keep(struct lines *lines, const char *text)
 {
-	const char *copy = text ? rcore_arena_strdup(&lines->arena, text) : NULL;
+	const char *copy = rcore_arena_copy(&lines->arena, text);
 	if (text && !copy && !lines->err)
 		lines->err = rcore_error_no_memory();
 	return copy;
@@ -341,8 +341,7 @@ static void add_reference(void *context, const struct rcore_child *child)
 		uint64_t value;
 		enum rcore_type type;
 		if (!rcore_heap_slot(lines->ruby, child->value, &value, &type) ||
-		    value != child->value || type == RCORE_T_NONE || type == RCORE_T_ZOMBIE ||
-		    type == RCORE_T_MOVED)
+		    value != child->value || !rcore_type_is_used(type))
 			return;
 	}
 	if (!rcore_grow((void **)&line->references, line->reference_count,
@@ -416,7 +415,7 @@ static void add_line(struct lines *lines, uint64_t address, const unsigned char 
 	uint64_t flags;
 	memcpy(&flags, copy, sizeof(flags));
 	const enum rcore_type type = flags & RCORE_T_MASK;
-	if (type == RCORE_T_NONE || type == RCORE_T_MOVED || type == RCORE_T_ZOMBIE)
+	if (!rcore_type_is_used(type))
 		return;
 	line->attribute_count = line->reference_count = line->flag_count = 0;
 	describe_slot(lines, address, copy, size, flags);

@@ -87,12 +87,6 @@ static struct rcore_error *set_extra(struct slots *slots, uint32_t node, uint64_
 	return NULL;
 }
 
-static bool is_used(uint64_t flags)
-{
-	enum rcore_type type = flags & RCORE_T_MASK;
-	return type != RCORE_T_NONE && type != RCORE_T_MOVED && type != RCORE_T_ZOMBIE;
-}
-
 static struct rcore_error *add_slot(struct slots *slots, uint32_t node, uint64_t address,
 				    const unsigned char *copy, size_t size)
 {
@@ -102,7 +96,7 @@ static struct rcore_error *add_slot(struct slots *slots, uint32_t node, uint64_t
 	heap->type[node] = flags & RCORE_T_MASK;
 	heap->state[node] = 0;
 	heap->extra[node] = 0;
-	if (!is_used(flags)) {
+	if (!rcore_type_is_used(flags & RCORE_T_MASK)) {
 		heap->type[node] = RCORE_T_NONE;
 		return NULL;
 	}

@@ -93,10 +93,17 @@ bool rcore_heap_page_read(struct rcore_ruby *ruby, uint64_t address,
 	page->slot_size = slot_size;
 	page->slots = slots;
 	return rcore_heap_page_fits(ruby, page) &&
-	       !rcore_read_u64(ruby->memory,
-			       page->start - page->start % layout->traits.heap_page_align,
-			       &back) &&
+	       !rcore_read_u64(ruby->memory, rcore_heap_page_body(ruby, page), &back) &&
 	       back == address;
+}
+
+bool rcore_heap_list_ends(struct rcore_ruby *ruby, uint64_t list, size_t count,
+			  const struct rcore_heap_page *last)
+{
+	struct rcore_heap_page page;
+	uint64_t next;
+	return rcore_read_u64(ruby->memory, list + count * sizeof(next), &next) ||
+	       !rcore_heap_page_read(ruby, next, &page) || page.start <= last->start;
 }
 
 static bool is_zero(struct rcore_ruby *ruby, uint64_t address, const struct rcore_field *field)

@@ -25,21 +25,14 @@ struct scan {
 	size_t head;
 };
 
-static size_t end_of(const struct rcore_field *field)
-{
-	return rcore_has_place(field) ? (size_t)field->offset + rcore_field_width(field) : 0;
-}
-
 /* Returns how many bytes contain all fields to read; 0: too many. */
 static size_t head_size(const struct rcore_layout *layout)
 {
-	const size_t ends[] = {
-		end_of(&layout->heap_page.start), end_of(&layout->heap_page.total_slots),
-		end_of(&layout->heap_page.slot_size), end_of(&layout->heap_page.before_sweep)};
-	size_t most = 0;
-	for (size_t i = 0; i < RCORE_COUNT(ends); i++)
-		most = ends[i] > most ? ends[i] : most;
-	return most <= HEAD ? most : 0;
+	const struct rcore_field *const fields[] = {
+		&layout->heap_page.start, &layout->heap_page.total_slots,
+		&layout->heap_page.slot_size, &layout->heap_page.before_sweep};
+	size_t end = rcore_fields_end(fields, RCORE_COUNT(fields));
+	return end <= HEAD ? end : 0;
 }
 
 static bool scan_ranges(struct scan *scan, rcore_live_scan_visit *visit)
@@ -66,11 +59,6 @@ static bool visit_head(void *context, int thread, size_t index, const uint8_t *b
 	return true;
 }
 
-static uint64_t body_of(const struct scan *scan, const struct rcore_heap_page *page)
-{
-	return page->start - page->start % scan->ruby->layout->traits.heap_page_align;
-}
-
 static bool visit_body(void *context, int thread, size_t index, const uint8_t *bytes)
 {
 	struct scan *scan = context;
@@ -79,7 +67,7 @@ static bool visit_body(void *context, int thread, size_t index, const uint8_t *b
 	memcpy(&back, bytes, sizeof(back));
 	return back == page->heap_page &&
 	       scan->visit(scan->context, thread, page,
-			   bytes + (page->start - body_of(scan, page)));
+			   bytes + (page->start - rcore_heap_page_body(scan->ruby, page)));
 }
 
 /*
@@ -120,23 +108,13 @@ static bool read_bodies(struct scan *scan)
 {
 	for (size_t i = 0; i < scan->count; i++) {
 		const struct rcore_heap_page *page = &scan->pages[i];
-		uint64_t start = body_of(scan, page);
+		uint64_t start = rcore_heap_page_body(scan->ruby, page);
 		scan->ranges[i] = (struct rcore_live_range){
 			.start = start,
 			.size = page->start - start + page->slots * page->slot_size,
 		};
 	}
 	return scan_ranges(scan, visit_body);
-}
-
-/* The counter may not include the newest page yet. */
-static bool is_last(const struct scan *scan, uint64_t list)
-{
-	struct rcore_heap_page page;
-	uint64_t next;
-	return rcore_read_u64(scan->ruby->memory, list + scan->listed * sizeof(next), &next) ||
-	       !rcore_heap_page_read(scan->ruby, next, &page) ||
-	       page.start <= scan->pages[scan->count - 1].start;
 }
 
 static bool read_list(struct scan *scan, uint64_t list)
@@ -155,7 +133,9 @@ static bool scan_all(struct scan *scan, uint64_t list)
 	scan->pages = rcore_calloc(scan->listed, sizeof(*scan->pages));
 	scan->ranges = rcore_calloc(scan->listed, sizeof(*scan->ranges));
 	return scan->pages && scan->ranges && read_list(scan, list) && read_heads(scan) &&
-	       is_last(scan, list) && read_bodies(scan);
+	       rcore_heap_list_ends(scan->ruby, list, scan->listed,
+				    &scan->pages[scan->count - 1]) &&
+	       read_bodies(scan);
 }
 
 bool rcore_heap_core_scan(struct rcore_ruby *ruby, uint64_t objspace,

@@ -28,6 +28,21 @@ bool rcore_heap_page_fits(const struct rcore_ruby *ruby, const struct rcore_heap
 bool rcore_heap_page_read(struct rcore_ruby *ruby, uint64_t address,
 			  struct rcore_heap_page *page);
 
+/* Returns the start of a page's body. */
+static inline uint64_t rcore_heap_page_body(const struct rcore_ruby *ruby,
+					    const struct rcore_heap_page *page)
+{
+	return page->start - page->start % ruby->layout->traits.heap_page_align;
+}
+
+/*
+ * Returns whether no page follows the first `count` ones of the list. The
+ * counter may not include the newest page yet. `last` is the last one that has
+ * slots.
+ */
+bool rcore_heap_list_ends(struct rcore_ruby *ruby, uint64_t list, size_t count,
+			  const struct rcore_heap_page *last);
+
 /* No page of the heap is larger. */
 enum { RCORE_HEAP_PAGE_SIZE_LIMIT = 64 << 10 };
 

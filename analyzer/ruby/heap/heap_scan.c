@@ -48,22 +48,14 @@ struct scan {
 	size_t head;
 };
 
-static size_t end_of(const struct rcore_field *field)
-{
-	return rcore_has_place(field) ? (size_t)field->offset + rcore_field_width(field) : 0;
-}
-
 /* Returns how many bytes contain all fields to read; 0: too many. */
 static size_t head_size(const struct rcore_layout *layout)
 {
-	const size_t ends[] = {end_of(&layout->heap_page.start),
-			       end_of(&layout->heap_page.total_slots),
-			       end_of(&layout->heap_page.slot_size),
-			       end_of(&layout->heap_page.wb_unprotected_bits)};
-	size_t most = 0;
-	for (size_t i = 0; i < RCORE_COUNT(ends); i++)
-		most = ends[i] > most ? ends[i] : most;
-	return most <= HEAD ? most : 0;
+	const struct rcore_field *const fields[] = {
+		&layout->heap_page.start, &layout->heap_page.total_slots,
+		&layout->heap_page.slot_size, &layout->heap_page.wb_unprotected_bits};
+	size_t end = rcore_fields_end(fields, RCORE_COUNT(fields));
+	return end <= HEAD ? end : 0;
 }
 
 static bool visit_head(void *context, int thread, size_t index, const uint8_t *bytes)
@@ -85,11 +77,6 @@ static bool visit_head(void *context, int thread, size_t index, const uint8_t *b
 		       bytes + layout->heap_page.wb_unprotected_bits.offset,
 		       scan->bit_words * sizeof(*scan->bits));
 	return true;
-}
-
-static uint64_t body_of(const struct scan *scan, const struct rcore_heap_page *page)
-{
-	return page->start - page->start % scan->ruby->layout->traits.heap_page_align;
 }
 
 static bool visit_part(void *context, int thread, size_t index, const uint8_t *bytes)
@@ -149,14 +136,16 @@ static bool add_part(struct scan *scan, size_t page, size_t first, size_t end, s
 static bool add_body(struct scan *scan, size_t page)
 {
 	const struct rcore_heap_page *whole = &scan->pages[page];
-	return add_part(scan, page, 0, whole->slots, whole->start - body_of(scan, whole));
+	return add_part(scan, page, 0, whole->slots,
+			whole->start - rcore_heap_page_body(scan->ruby, whole));
 }
 
 /* Returns the index of the slot that has a bit; page->slots: none. */
 static size_t slot_of(const struct scan *scan, const struct rcore_heap_page *page, uint64_t bit)
 {
 	const uint64_t unit = scan->ruby->layout->traits.default_slot_size;
-	const uint64_t offset = page->start - body_of(scan, page), last = (bit + 1) * unit - 1;
+	const uint64_t offset = page->start - rcore_heap_page_body(scan->ruby, page),
+		       last = (bit + 1) * unit - 1;
 	const uint64_t slot = last < offset ? page->slots : (last - offset) / page->slot_size;
 	return slot < page->slots && (offset + slot * page->slot_size) / unit == bit
 		       ? slot
@@ -171,8 +160,9 @@ static bool add_back_pointer(struct scan *scan, size_t page)
 	if (!part || !range)
 		return false;
 	*part = (struct part){.page = page, .offset = sizeof(uint64_t)};
-	*range = (struct rcore_live_range){.start = body_of(scan, &scan->pages[page]),
-					   .size = sizeof(uint64_t)};
+	*range = (struct rcore_live_range){
+		.start = rcore_heap_page_body(scan->ruby, &scan->pages[page]),
+		.size = sizeof(uint64_t)};
 	return true;
 }
 
@@ -215,16 +205,6 @@ static bool read_parts(struct scan *scan, bool unprotected)
 			       visit_part, scan);
 }
 
-/* The counter may not include the newest page yet. */
-static bool is_last(const struct scan *scan, uint64_t list)
-{
-	struct rcore_heap_page page;
-	uint64_t next;
-	return rcore_read_u64(scan->ruby->memory, list + scan->count * sizeof(next), &next) ||
-	       !rcore_heap_page_read(scan->ruby, next, &page) ||
-	       page.start <= scan->pages[scan->count - 1].start;
-}
-
 /* Returns false if memory is short, or this Ruby is not known to have bits. */
 static bool add_bits(struct scan *scan)
 {
@@ -243,7 +223,10 @@ static bool scan_all(struct scan *scan, uint64_t list, bool unprotected)
 	return scan->addresses && scan->pages && (!unprotected || add_bits(scan)) &&
 	       !rcore_read(scan->ruby->memory, list, scan->addresses,
 			   scan->count * sizeof(*scan->addresses)) &&
-	       read_heads(scan) && is_last(scan, list) && read_parts(scan, unprotected);
+	       read_heads(scan) &&
+	       rcore_heap_list_ends(scan->ruby, list, scan->count,
+				    &scan->pages[scan->count - 1]) &&
+	       read_parts(scan, unprotected);
 }
 
 bool rcore_heap_scan(struct rcore_ruby *ruby, uint64_t objspace, bool unprotected,

@@ -191,9 +191,5 @@ struct rcore_error *rcore_print_value(struct rcore_ruby *ruby, uint64_t value,
 	}
 	ret->type = rcore_type_name(type);
 	err = print_contents(&printer, value, type);
-	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
-		return err;
-	ret->problem = rcore_arena_strdup(ruby->arena, err->message);
-	rcore_error_free(err);
-	return ret->problem ? NULL : rcore_error_no_memory();
+	return rcore_arena_keep_problem(ruby->arena, err, &ret->problem);
 }

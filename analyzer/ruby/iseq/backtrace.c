@@ -136,18 +136,6 @@ static struct rcore_error *read_plain(struct rcore_ruby *ruby, uint64_t address,
 	return err;
 }
 
-/* Takes ownership of `err`. Returns it only if memory is short. */
-static struct rcore_error *note(struct rcore_ruby *ruby,
-				struct rcore_backtrace_location *location,
-				struct rcore_error *err)
-{
-	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
-		return err;
-	location->problem = rcore_arena_strdup(ruby->arena, err->message);
-	rcore_error_free(err);
-	return location->problem ? NULL : rcore_error_no_memory();
-}
-
 static struct rcore_error *start(struct rcore_ruby *ruby, uint64_t count,
 				 struct rcore_backtrace *ret)
 {
@@ -181,7 +169,7 @@ static struct rcore_error *read_object(struct rcore_ruby *ruby, uint64_t data,
 		struct rcore_backtrace_location *location = &ret->locations[i];
 		err = rcore_has(&layout->location.cme) ? read_qualified(ruby, address, location)
 						       : read_plain(ruby, address, location);
-		err = note(ruby, location, err);
+		err = rcore_arena_keep_problem(ruby->arena, err, &location->problem);
 	}
 	return err;
 }
@@ -199,7 +187,7 @@ static struct rcore_error *read_strings(struct rcore_ruby *ruby, uint64_t array,
 		err = fault ? rcore_fault_error(fault, "element of an Array", address,
 						sizeof(value))
 			    : rcore_string(ruby, value, &ret->locations[i].text, NULL);
-		err = note(ruby, &ret->locations[i], err);
+		err = rcore_arena_keep_problem(ruby->arena, err, &ret->locations[i].problem);
 	}
 	return err;
 }

@@ -34,18 +34,8 @@ static struct rcore_error *read_path(struct rcore_ruby *ruby, uint64_t pathobj,
 static struct rcore_error *note(struct rcore_ruby *ruby, struct rcore_iseq_info *info,
 				const char *what, struct rcore_error *err)
 {
-	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
-		return err;
-	if (!info->problem) {
-		info->problem = rcore_arena_printf(ruby->arena, "%s of iseq 0x%" PRIx64 ": %s",
-						   what, info->address, err->message);
-		if (!info->problem) {
-			rcore_error_free(err);
-			return rcore_error_no_memory();
-		}
-	}
-	rcore_error_free(err);
-	return NULL;
+	err = rcore_error_wrap(err, "%s of iseq 0x%" PRIx64, what, info->address);
+	return rcore_arena_keep_problem(ruby->arena, err, &info->problem);
 }
 
 /* Reads the rb_iseq_location_t. Sets the problem if a part cannot be read. */

@@ -18,21 +18,6 @@ struct label {
 	const char *problem;
 };
 
-/*
- * Takes ownership of `err`. The first one becomes the label's problem. Returns
- * it only if memory is short.
- */
-static struct rcore_error *note(struct rcore_ruby *ruby, struct label *label,
-				struct rcore_error *err)
-{
-	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
-		return err;
-	if (!label->problem)
-		label->problem = rcore_arena_strdup(ruby->arena, err->message);
-	rcore_error_free(err);
-	return label->problem ? NULL : rcore_error_no_memory();
-}
-
 static struct rcore_error *corrupt(const struct rcore_iseq_info *iseq, const char *text)
 {
 	return rcore_error_create(RCORE_ERROR_CORRUPT, "iseq 0x%" PRIx64 " %s", iseq->address,
@@ -212,7 +197,7 @@ static struct rcore_error *iseq_label(struct rcore_ruby *ruby,
 		err = label_of_named(ruby, method, iseq, label, &is_certain, &text);
 	if (!err)
 		err = add_levels(ruby, levels, &text);
-	err = note(ruby, label, err);
+	err = rcore_arena_keep_problem(ruby->arena, err, &label->problem);
 	if (err)
 		return err;
 	if (!is_certain && !label->problem)
@@ -245,7 +230,7 @@ static struct rcore_error *behaves_like_c(struct rcore_ruby *ruby,
 		*ret = by_c_trace ? iseq->is_c_trace : iseq->is_internal;
 	if (!err && !by_c_trace && !iseq->path)
 		label->problem = iseq->problem;
-	return note(ruby, label, err);
+	return rcore_arena_keep_problem(ruby->arena, err, &label->problem);
 }
 
 static struct rcore_error *make_label(struct rcore_ruby *ruby,

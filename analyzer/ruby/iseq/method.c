@@ -42,11 +42,7 @@ static struct rcore_error *read_entry(struct rcore_ruby *ruby, uint64_t address,
 static struct rcore_error *read_name(struct rcore_ruby *ruby, struct rcore_method_entry *entry)
 {
 	struct rcore_error *err = rcore_id_name(ruby, entry->original_id, &entry->name);
-	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
-		return err;
-	entry->problem = rcore_arena_strdup(ruby->arena, err->message);
-	rcore_error_free(err);
-	return entry->problem ? NULL : rcore_error_no_memory();
+	return rcore_arena_keep_problem(ruby->arena, err, &entry->problem);
 }
 
 struct rcore_error *rcore_method_entry(struct rcore_ruby *ruby, uint64_t address,

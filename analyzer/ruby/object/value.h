@@ -46,6 +46,15 @@ enum rcore_type {
 	RCORE_T_MASK = 0x1f,
 };
 
+/*
+ * Whether a slot of this type holds an object. Others are free, wait for their
+ * finalizer, or point to where compaction has moved the object.
+ */
+static inline bool rcore_type_is_used(enum rcore_type type)
+{
+	return type != RCORE_T_NONE && type != RCORE_T_ZOMBIE && type != RCORE_T_MOVED;
+}
+
 enum {
 	RCORE_FL_USHIFT = 12, /* RUBY_FL_USHIFT: FL_USERn is bit 12 + n */
 };

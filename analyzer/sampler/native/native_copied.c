@@ -100,23 +100,6 @@ static struct rcore_error *aim(struct rcore_native *native,
 	return err;
 }
 
-/* Only a lack of memory ends the recording. */
-static struct rcore_error *unless_memory(struct rcore_error *err)
-{
-	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
-		return err;
-	rcore_error_free(err);
-	return NULL;
-}
-
-static bool is_gap(const struct rcore_fiber *fiber)
-{
-	for (size_t i = 0; i < fiber->step_count; i++)
-		if (fiber->steps[i].kind == RCORE_STEP_GAP)
-			return true;
-	return false;
-}
-
 static struct rcore_error *weave(struct rcore_sampler *sampler, struct rcore_snapshot *snapshot,
 				 const struct rcore_track *track)
 {
@@ -136,7 +119,7 @@ static struct rcore_error *weave(struct rcore_sampler *sampler, struct rcore_sna
 /* Whether a part of the stack, or all of it, is missing. */
 static bool is_cut(const struct rcore_fiber *fiber)
 {
-	return is_gap(fiber) || !fiber->step_count ||
+	return rcore_fiber_has_gap(fiber) || !fiber->step_count ||
 	       (!fiber->frame_count && fiber->native_problem);
 }
 
@@ -168,9 +151,9 @@ struct rcore_error *rcore_native_add(struct rcore_sampler *sampler,
 	struct rcore_snapshot *snapshot = describe(sampler, record);
 	struct rcore_error *err = snapshot ? NULL : rcore_error_no_memory();
 	if (!err)
-		err = unless_memory(aim(native, record));
+		err = rcore_error_forgive(aim(native, record));
 	if (!err)
-		err = unless_memory(weave(sampler, snapshot, track));
+		err = rcore_error_forgive(weave(sampler, snapshot, track));
 	if (!err) {
 		const struct rcore_fiber *fiber = &snapshot->fibers[0];
 		sampler->statistics.not_unwound += is_cut(fiber);

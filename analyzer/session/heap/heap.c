@@ -204,12 +204,6 @@ static struct rcore_error *name_classes(struct rcore_session *session, struct rc
 	return NULL;
 }
 
-static int by_slot_size(const void *a, const void *b)
-{
-	const struct rcore_census_pool *left = a, *right = b;
-	return (left->slot_size > right->slot_size) - (left->slot_size < right->slot_size);
-}
-
 static struct rcore_error *copy_pools(const struct rcore_census *counted,
 				      struct rcore_heap_census *census)
 {
@@ -220,8 +214,6 @@ static struct rcore_error *copy_pools(const struct rcore_census *counted,
 	for (size_t i = 0; i < pools->count; i++)
 		census->pools[i] = pools->items[i];
 	census->pool_count = pools->count;
-	if (census->pool_count)
-		qsort(census->pools, census->pool_count, sizeof(*census->pools), by_slot_size);
 	return NULL;
 }
 

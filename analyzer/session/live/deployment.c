@@ -157,11 +157,6 @@ void rcore_deployment_settle(const struct rcore_deployment_found *found,
 	ret->host_source = "environment";
 }
 
-static const char *copy(struct rcore_snapshot *snapshot, const char *text)
-{
-	return text ? rcore_arena_strdup(&snapshot->arena, text) : NULL;
-}
-
 static void describe_live(struct rcore_snapshot *snapshot)
 {
 	struct rcore_deployment *deployment = &snapshot->deployment;
@@ -170,7 +165,7 @@ static void describe_live(struct rcore_snapshot *snapshot)
 	deployment->time_source = "clock";
 	if (uname(&machine) || !machine.nodename[0])
 		return;
-	deployment->host = copy(snapshot, machine.nodename);
+	deployment->host = rcore_arena_copy(&snapshot->arena, machine.nodename);
 	deployment->host_source = "machine";
 }
 
@@ -180,7 +175,7 @@ static void describe_file(const struct rcore_core_origin *origin,
 	struct rcore_deployment *deployment = &snapshot->deployment;
 	deployment->time = origin->time;
 	deployment->time_source = origin->time ? origin->time_source : NULL;
-	deployment->host = copy(snapshot, origin->host);
+	deployment->host = rcore_arena_copy(&snapshot->arena, origin->host);
 	deployment->host_source = origin->host ? "systemd" : NULL;
 }
 
@@ -194,11 +189,11 @@ static void describe_pack(const struct rcore_deployment *packed,
 		deployment->time_source = packed->time_source;
 	}
 	if (packed->host && packed->host_source) {
-		deployment->host = copy(snapshot, packed->host);
+		deployment->host = rcore_arena_copy(&snapshot->arena, packed->host);
 		deployment->host_source = packed->host_source;
 	}
-	deployment->service = copy(snapshot, packed->service);
-	deployment->release = copy(snapshot, packed->release);
+	deployment->service = rcore_arena_copy(&snapshot->arena, packed->service);
+	deployment->release = rcore_arena_copy(&snapshot->arena, packed->release);
 }
 
 void rcore_deployment_describe(const struct rcore_target *target,

@@ -4,7 +4,7 @@
 /* Copies a string to the snapshot, which outlives the session. */
 static const char *copy(struct rcore_arena *arena, const char *text, bool *no_memory)
 {
-	const char *copied = text ? rcore_arena_strdup(arena, text) : NULL;
+	const char *copied = rcore_arena_copy(arena, text);
 	*no_memory |= text && !copied;
 	return copied;
 }

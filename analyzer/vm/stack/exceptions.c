@@ -18,20 +18,12 @@
 /* the last variable of an environment: VM_ENV_INDEX_LAST_LVAR */
 enum { LAST_VARIABLE = 3 * 8 };
 
-/*
- * Takes ownership of `err` and keeps the first one as a problem. Returns it
- * only if memory is short.
- */
+/* Keeps the first error as a problem. Returns it only if memory is short. */
 static struct rcore_error *note(struct rcore_ruby *ruby, struct rcore_exception *exception,
 				const char *what, struct rcore_error *err)
 {
-	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
-		return err;
-	if (!exception->problem)
-		exception->problem =
-			rcore_arena_printf(ruby->arena, "%s: %s", what, err->message);
-	rcore_error_free(err);
-	return exception->problem ? NULL : rcore_error_no_memory();
+	return rcore_arena_keep_problem(ruby->arena, rcore_error_wrap(err, "%s", what),
+					&exception->problem);
 }
 
 /* *ret is nil if the object has no such variable. */

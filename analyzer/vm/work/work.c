@@ -84,15 +84,6 @@ static struct rcore_error *collect_frames(struct walk *walk, const struct rcore_
 	return NULL;
 }
 
-/* A value that cannot be reached counts as missing. */
-static struct rcore_error *forgive(struct rcore_error *err)
-{
-	if (!err || err->code == RCORE_ERROR_NO_MEMORY)
-		return err;
-	rcore_error_free(err);
-	return NULL;
-}
-
 static struct rcore_error *read_field(struct walk *walk, const struct rcore_fiber *fiber,
 				      const struct rcore_frame *frame,
 				      const struct rcore_recognizer_field *field, bool *found,
@@ -100,7 +91,7 @@ static struct rcore_error *read_field(struct walk *walk, const struct rcore_fibe
 {
 	struct rcore_path_value at = {0};
 	for (size_t i = 0; i < field->path_count && !at.found; i++) {
-		struct rcore_error *err = forgive(rcore_value_path_follow(
+		struct rcore_error *err = rcore_error_forgive(rcore_value_path_follow(
 			walk->ruby, fiber, frame, field->paths[i], &at));
 		if (err)
 			return err;

@@ -6,16 +6,6 @@
 
 enum { INDENT = 4, SHOWN = 5 /* lines of a backtrace */ };
 
-static void print_problem(const struct rcore_pen *pen, const char *problem)
-{
-	if (!problem)
-		return;
-	rcore_style(pen, RCORE_STYLE_PROBLEM);
-	fputs("  ! ", pen->out);
-	rcore_escape_write(pen->out, problem);
-	rcore_style(pen, RCORE_STYLE_PLAIN);
-}
-
 static void print_location(const struct rcore_pen *pen,
 			   const struct rcore_backtrace_location *location)
 {
@@ -33,7 +23,7 @@ static void print_location(const struct rcore_pen *pen,
 		rcore_escape_write(out, location->label);
 		putc('\'', out);
 	}
-	print_problem(pen, location->problem);
+	rcore_style_problem(pen, location->problem);
 	putc('\n', out);
 }
 
@@ -67,7 +57,7 @@ static void print_one(const struct rcore_pen *pen, const struct rcore_exception 
 	}
 	if (exception->frame >= 0)
 		rcore_styled(pen, RCORE_STYLE_QUIET, "  (in frame %d)", exception->frame);
-	print_problem(pen, exception->problem);
+	rcore_style_problem(pen, exception->problem);
 	putc('\n', out);
 	print_backtrace(pen, exception, all);
 	if (exception->is_ring)

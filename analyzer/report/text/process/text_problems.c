@@ -50,19 +50,12 @@ static size_t count_tasks(const struct rcore_snapshot *snapshot)
 	return count;
 }
 
-static bool has_gap(const struct rcore_fiber *fiber)
-{
-	for (size_t i = 0; i < fiber->step_count; i++)
-		if (fiber->steps[i].kind == RCORE_STEP_GAP)
-			return true;
-	return false;
-}
-
 static size_t count_native(const struct rcore_snapshot *snapshot)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < snapshot->fiber_count; i++)
-		count += snapshot->fibers[i].native_problem || has_gap(&snapshot->fibers[i]);
+		count += snapshot->fibers[i].native_problem ||
+			 rcore_fiber_has_gap(&snapshot->fibers[i]);
 	for (size_t i = 0; i < snapshot->other_count; i++)
 		count += snapshot->others[i].native_problem != NULL;
 	return count;

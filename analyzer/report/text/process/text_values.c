@@ -5,16 +5,6 @@
 
 enum { INDENT = 12 };
 
-static void print_problem(const struct rcore_pen *pen, const char *problem)
-{
-	if (!problem)
-		return;
-	rcore_style(pen, RCORE_STYLE_PROBLEM);
-	fputs("  ! ", pen->out);
-	rcore_escape_write(pen->out, problem);
-	rcore_style(pen, RCORE_STYLE_PLAIN);
-}
-
 /*
  * Writes a value as its inspect prints it, escaped, and what could not be read,
  * without a newline.
@@ -25,7 +15,7 @@ static void print_value(const struct rcore_pen *pen, const struct rcore_value *v
 		rcore_escape_write(pen->out, value->text);
 	else
 		fputs("?", pen->out);
-	print_problem(pen, value->problem);
+	rcore_style_problem(pen, value->problem);
 }
 
 static const char *sigil(enum rcore_parameter parameter)
@@ -61,7 +51,7 @@ static void print_local(const struct rcore_pen *pen, const struct rcore_local *l
 	rcore_escape_write(pen->out, name ? name : "(no name)");
 	fputs(" = ", pen->out);
 	print_value(pen, &local->variable.value);
-	print_problem(pen, local->variable.problem);
+	rcore_style_problem(pen, local->variable.problem);
 	putc('\n', pen->out);
 }
 
@@ -80,7 +70,7 @@ void rcore_text_frame_values(const struct rcore_pen *pen,
 			print_local(pen, &values->locals[i]);
 	if (values->problem) {
 		fprintf(pen->out, "%*s", INDENT - 2, "");
-		print_problem(pen, values->problem);
+		rcore_style_problem(pen, values->problem);
 		putc('\n', pen->out);
 	}
 }
@@ -94,12 +84,12 @@ void rcore_text_variables(const struct rcore_pen *pen, const char *word,
 		rcore_escape_write(pen->out, variable->name ? variable->name : "(no name)");
 		fputs(" = ", pen->out);
 		print_value(pen, &variable->value);
-		print_problem(pen, variable->problem);
+		rcore_style_problem(pen, variable->problem);
 		putc('\n', pen->out);
 	}
 	if (variables->problem) {
 		fprintf(pen->out, "    %s", word);
-		print_problem(pen, variables->problem);
+		rcore_style_problem(pen, variables->problem);
 		putc('\n', pen->out);
 	}
 }
