@@ -71,7 +71,7 @@ struct rcore_heap_referrers {
 };
 
 /*
- * Finds at most `limit` nodes and at most `limit` roots that refer to `node`.
+ * Finds at most `limit` nodes and all roots that refer to `node`.
  * Free `ret` with rcore_heap_referrers_deinit(). Error: NO_MEMORY.
  */
 struct rcore_error *rcore_heap_referrers_init(const struct rcore_heap *heap, uint32_t node,

@@ -50,8 +50,6 @@ struct rcore_error *rcore_heap_referrers_init(const struct rcore_heap *heap, uin
 		if (heap->roots[i].node != node)
 			continue;
 		ret->total++;
-		if (ret->root_count == limit)
-			continue;
 		if (!rcore_grow((void **)&ret->roots, ret->root_count, &root_capacity,
 				sizeof(struct rcore_heap_root *)))
 			goto no_memory;

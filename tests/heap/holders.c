@@ -34,7 +34,22 @@ static VALUE holders_hold(VALUE self)
 	return numbers;
 }
 
+/* Has `count` copies of an object's address on its machine stack, and waits. */
+static VALUE holders_wait(VALUE self, VALUE object, VALUE count)
+{
+	volatile VALUE copies[1000];
+	int some = NUM2INT(count);
+	(void)self;
+	memset((void *)copies, 0, sizeof(copies));
+	for (int i = 0; i < some; i++)
+		copies[i] = object;
+	rb_thread_sleep_forever();
+	return copies[0];
+}
+
 void Init_holders(void)
 {
-	rb_define_module_function(rb_define_module("Holders"), "hold", holders_hold, 0);
+	VALUE holders = rb_define_module("Holders");
+	rb_define_module_function(holders, "hold", holders_hold, 0);
+	rb_define_module_function(holders, "wait", holders_wait, 2);
 }

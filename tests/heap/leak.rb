@@ -62,8 +62,25 @@ end
 def hold
   mine = Object.new
   $mine = address(mine)
-  $lock.synchronize { sleep }
+  relay(Object.new, 3)
   mine
+end
+
+# Each frame of this method has the object in a local variable of the same name.
+def relay(relayed, times)
+  $relayed = address(relayed)
+  times.zero? ? $lock.synchronize { sleep } : pass_on(relayed, times - 1)
+  relayed
+end
+
+def pass_on(passed, times)
+  relay(passed, times)
+  passed
+end
+
+# The numbers of the frames of a method, as rcore counts them.
+def frames(thread, method)
+  thread.backtrace.each_index.select { |index| thread.backtrace[index] =~ /in [`'](?:\w+#)?#{method}'\z/ }
 end
 
 def capture
@@ -117,7 +134,7 @@ facts = {
   every_text: $texts.to_h { |text| [address(text), ObjectSpace.memsize_of(text)] },
   tickets: [*$tickets, $young].map { |object| ticket(object) },
   label: ObjectSpace.memsize_of($labels[0].text), lists: ObjectSpace.memsize_of($lists[0]),
-  mine: $mine, lock: address($lock), thread: address($thread), captured: $captured, inside: $inside, parked: address($parked),
+  relayed: $relayed, frames: %w[hold relay pass_on].to_h { |method| [method, frames($thread, method)] }, mine: $mine, lock: address($lock), thread: address($thread), captured: $captured, inside: $inside, parked: address($parked),
   taken: $seats.select(&:taken).map { |seat| address(seat) }
 }
 $stdout.puts JSON.generate(facts)

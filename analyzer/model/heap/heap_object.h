@@ -59,13 +59,20 @@ static inline bool rcore_heap_is_partial(const struct rcore_heap_gaps *gaps)
 	return gaps->absent_pages || gaps->partial || gaps->problem;
 }
 
+/* A root, or the words of one machine stack. */
+struct rcore_heap_holder {
+	const char *root; /* "machine stack of T2" */
+	uint64_t count;   /* how often it refers to the object */
+	bool is_stack;
+};
+
 /* `rcore heap refs` */
 struct rcore_heap_refs {
 	struct rcore_heap_object object;
 	/* `object` of a link is the referrer. */
 	struct rcore_heap_link *referrers;
 	size_t referrer_count;
-	const char **roots; /* that refer to it */
+	struct rcore_heap_holder *roots; /* that refer to it */
 	size_t root_count;
 	/* Variables of C code that contain its address but are not roots. */
 	const char **variables;

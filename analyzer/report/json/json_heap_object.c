@@ -86,7 +86,8 @@ struct rcore_error *rcore_report_refs_json(const struct rcore_heap_refs *refs, F
 	rcore_json_open(&json, "roots", '[');
 	for (size_t i = 0; i < refs->root_count; i++) {
 		struct json_object *root = rcore_json_object(&json);
-		rcore_json_add_text(&json, root, "root", refs->roots[i]);
+		rcore_json_add_text(&json, root, "root", refs->roots[i].root);
+		rcore_json_add_int(&json, root, "count", (int64_t)refs->roots[i].count);
 		rcore_json_put(&json, NULL, root);
 	}
 	rcore_json_close(&json, ']');

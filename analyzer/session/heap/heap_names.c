@@ -258,18 +258,16 @@ struct rcore_error *rcore_heap_describe_edge_of(struct rcore_heap_namer *namer, 
 {
 	const struct rcore_heap *heap = namer->heap;
 	const uint32_t number = rcore_edge_number(label);
-	const struct rcore_fiber *fiber = NULL;
-	size_t frame;
+	char frames[RCORE_HEAP_FRAMES_SIZE] = "";
 	struct rcore_error *err = rcore_heap_describe_edge(namer, label, ret);
 	if (err || known_kind(label) != RCORE_EDGE_LOCAL || number >= heap->name_count)
 		return err;
 	if (is_thread(namer, from))
-		fiber = rcore_heap_thread_frame(&namer->threads, rcore_heap_address(heap, from),
-						heap->names[number],
-						rcore_heap_address(heap, to), &frame);
-	if (!fiber)
-		return NULL;
-	*ret = rcore_arena_printf(namer->arena, "%s of %s frame %zu", *ret, fiber->id, frame);
+		rcore_heap_thread_frames(&namer->threads, rcore_heap_address(heap, from),
+					 heap->names[number], rcore_heap_address(heap, to),
+					 frames);
+	if (frames[0])
+		*ret = rcore_arena_printf(namer->arena, "%s of %s", *ret, frames);
 	return *ret ? NULL : rcore_error_no_memory();
 }
 
@@ -298,14 +296,20 @@ struct rcore_error *rcore_heap_describe_root(struct rcore_heap_namer *namer, uns
 	return *ret ? NULL : rcore_error_no_memory();
 }
 
+const char *rcore_heap_thread_of_root(struct rcore_heap_namer *namer,
+				      const struct rcore_heap_root *root)
+{
+	return root->kind == RCORE_ROOT_MACHINE
+		       ? rcore_heap_thread_of_stack(&namer->threads, root->address)
+		       : NULL;
+}
+
 struct rcore_error *rcore_heap_describe_one_root(struct rcore_heap_namer *namer,
 						 const struct rcore_heap_root *root,
 						 const char **ret)
 {
-	const char *thread = NULL;
 	struct rcore_error *err = rcore_heap_describe_root(namer, root->kind, root->name, ret);
-	if (!err && root->kind == RCORE_ROOT_MACHINE)
-		thread = rcore_heap_thread_of_stack(&namer->threads, root->address);
+	const char *thread = err ? NULL : rcore_heap_thread_of_root(namer, root);
 	if (!thread)
 		return err;
 	*ret = rcore_arena_printf(namer->arena, "%s of %s", *ret, thread);

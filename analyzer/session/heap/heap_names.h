@@ -73,7 +73,7 @@ struct rcore_error *rcore_heap_describe_edge(struct rcore_heap_namer *namer, uin
 
 /*
  * The same for an edge between two nodes. For a local variable, also names the
- * fiber and the frame. Error: NO_MEMORY.
+ * fiber and the frames. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_heap_describe_edge_of(struct rcore_heap_namer *namer, uint32_t from,
 						uint32_t to, uint32_t label, const char **ret);
@@ -81,6 +81,13 @@ struct rcore_error *rcore_heap_describe_edge_of(struct rcore_heap_namer *namer, 
 /* The same without the index: "an element". Error: NO_MEMORY. */
 struct rcore_error *rcore_heap_describe_step(struct rcore_heap_namer *namer, uint32_t label,
 					     const char **ret);
+
+/*
+ * Returns the name of the thread on whose machine stack a root is; NULL: it is
+ * another root, or the thread is unknown. Equal names are the same pointer.
+ */
+const char *rcore_heap_thread_of_root(struct rcore_heap_namer *namer,
+				      const struct rcore_heap_root *root);
 
 /* "global variable $a". `name` is an index of heap->names. */
 struct rcore_error *rcore_heap_describe_root(struct rcore_heap_namer *namer, unsigned kind,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "report/heap_export.h"
 #include "session/heap/heap_graph.h"
 #include "session/heap/heap_variables.h"
@@ -41,6 +42,59 @@ static struct rcore_error *find_node(const struct rcore_heap *heap,
 				  (unsigned long long)address);
 }
 
+/* Roots that have the same name are one holder. */
+struct holders {
+	struct holder {
+		const struct rcore_heap_root *root; /* the first one */
+		const char *thread;
+		uint64_t count;
+	} * items;
+	size_t count, capacity;
+};
+
+/* Returns false if memory is short. */
+static bool add_root(struct holders *holders, const struct rcore_heap_root *root,
+		     const char *thread)
+{
+	for (size_t i = holders->count; i--;) {
+		struct holder *holder = &holders->items[i];
+		if (holder->root->kind == root->kind && holder->root->name == root->name &&
+		    holder->thread == thread) {
+			holder->count++;
+			return true;
+		}
+	}
+	struct holder *holder = rcore_push(holders);
+	if (holder)
+		*holder = (struct holder){root, thread, 1};
+	return holder;
+}
+
+/* Describes at most `limit` holders, and counts the roots of each one. */
+static struct rcore_error *describe_roots(struct rcore_heap_namer *namer,
+					  const struct rcore_heap_referrers *found,
+					  size_t limit, struct rcore_heap_refs *refs)
+{
+	struct holders holders = {0};
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < found->root_count && !err; i++)
+		if (!add_root(&holders, found->roots[i],
+			      rcore_heap_thread_of_root(namer, found->roots[i])))
+			err = rcore_error_no_memory();
+	const size_t count = holders.count < limit ? holders.count : limit;
+	refs->roots = rcore_arena_array(namer->arena, count, sizeof(*refs->roots));
+	if (!refs->roots && !err)
+		err = rcore_error_no_memory();
+	for (size_t i = 0; i < count && !err; i++) {
+		struct rcore_heap_holder *root = &refs->roots[refs->root_count++];
+		root->count = holders.items[i].count;
+		root->is_stack = holders.items[i].root->kind == RCORE_ROOT_MACHINE;
+		err = rcore_heap_describe_one_root(namer, holders.items[i].root, &root->root);
+	}
+	free(holders.items);
+	return err;
+}
+
 static struct rcore_error *describe_referrers(struct rcore_heap_namer *namer, uint32_t node,
 					      const struct rcore_heap_referrers *found,
 					      struct rcore_heap_refs *refs)
@@ -49,8 +103,7 @@ static struct rcore_error *describe_referrers(struct rcore_heap_namer *namer, ui
 	refs->total = found->total;
 	refs->referrers =
 		rcore_arena_array(namer->arena, found->count, sizeof(*refs->referrers));
-	refs->roots = rcore_arena_array(namer->arena, found->root_count, sizeof(*refs->roots));
-	if (!refs->referrers || !refs->roots)
+	if (!refs->referrers)
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < found->count && !err; i++) {
 		struct rcore_heap_link *link = &refs->referrers[refs->referrer_count++];
@@ -61,9 +114,6 @@ static struct rcore_error *describe_referrers(struct rcore_heap_namer *namer, ui
 			err = rcore_heap_describe_edge_of(namer, found->items[i].node, node,
 							  label, &link->how);
 	}
-	for (size_t i = 0; i < found->root_count && !err; i++)
-		err = rcore_heap_describe_one_root(namer, found->roots[i],
-						   &refs->roots[refs->root_count++]);
 	return err;
 }
 
@@ -99,6 +149,8 @@ static struct rcore_error *run(struct rcore_heap_namer *namer, void *context)
 	if (err)
 		return err;
 	err = describe_referrers(namer, node, &found, refs);
+	if (!err)
+		err = describe_roots(namer, &found, search->options->limit, refs);
 	if (!err)
 		err = rcore_heap_find_variables(namer, node, search->options->limit,
 						&refs->variables, &refs->variable_count);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/heap/heap_threads.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,9 @@
 #include "ruby/iseq/iseq_locals.h"
 #include "vm/load.h"
 #include "vm/stack/frame_values.h"
+
+/* More frames are only counted. */
+enum { LISTED = 8 };
 
 /* Sets threads->snapshot. If it stays NULL, nothing has a name. */
 static void load(struct rcore_heap_threads *threads)
@@ -59,30 +63,54 @@ static bool has_local(struct rcore_ruby *ruby, const struct rcore_frame *frame,
 	return is_equal;
 }
 
-static bool find_frame(struct rcore_ruby *ruby, const struct rcore_fiber *fiber,
-		       const char *name, uint64_t value, size_t *ret)
+/* Finds the frames whose local variable has the value; lists the first ones. */
+static size_t find_frames(struct rcore_ruby *ruby, const struct rcore_fiber *fiber,
+			  const char *name, uint64_t value, size_t found[LISTED])
 {
-	for (*ret = 0; *ret < fiber->frame_count; ++*ret)
-		if (has_local(ruby, &fiber->frames[*ret], name, value))
-			return true;
-	return false;
+	size_t count = 0;
+	for (size_t i = 0; i < fiber->frame_count; i++) {
+		if (!has_local(ruby, &fiber->frames[i], name, value))
+			continue;
+		if (count < LISTED)
+			found[count] = i;
+		count++;
+	}
+	return count;
 }
 
-const struct rcore_fiber *rcore_heap_thread_frame(struct rcore_heap_threads *threads,
-						  uint64_t object, const char *name,
-						  uint64_t value, size_t *ret)
+static void write_frames(const char *fiber, const size_t *found, size_t count,
+			 char ret[RCORE_HEAP_FRAMES_SIZE])
 {
+	const size_t size = RCORE_HEAP_FRAMES_SIZE, listed = count < LISTED ? count : LISTED;
+	snprintf(ret, size, "%s frame%s", fiber, count == 1 ? "" : "s");
+	for (size_t i = 0; i < listed; i++) {
+		const size_t used = strlen(ret);
+		const char *before = !i ? " " : i + 1 == count ? " and " : ", ";
+		snprintf(ret + used, size - used, "%s%zu", before, found[i]);
+	}
+	if (listed < count)
+		snprintf(ret + strlen(ret), size - strlen(ret), " and %zu more",
+			 count - listed);
+}
+
+void rcore_heap_thread_frames(struct rcore_heap_threads *threads, uint64_t object,
+			      const char *name, uint64_t value,
+			      char ret[RCORE_HEAP_FRAMES_SIZE])
+{
+	size_t found[LISTED];
 	load(threads);
 	const struct rcore_snapshot *snapshot = threads->snapshot;
-	for (size_t i = 0; snapshot && i < snapshot->fiber_count; i++) {
+	ret[0] = 0;
+	for (size_t i = 0; snapshot && i < snapshot->fiber_count && !ret[0]; i++) {
 		const struct rcore_fiber *fiber = &snapshot->fibers[i];
 		bool is_of_thread = fiber->thread >= 0 && fiber->is_current &&
 				    snapshot->threads[fiber->thread].object == object;
-		if ((fiber->object == object || is_of_thread) &&
-		    find_frame(threads->ruby, fiber, name, value, ret))
-			return fiber;
+		if (fiber->object != object && !is_of_thread)
+			continue;
+		size_t count = find_frames(threads->ruby, fiber, name, value, found);
+		if (count)
+			write_frames(fiber->id, found, count, ret);
 	}
-	return NULL;
 }
 
 /* Returns the kernel thread whose stack contains the address; 0: none does. */

@@ -6,6 +6,8 @@
 #include "model/snapshot.h"
 #include "ruby/ruby.h"
 
+enum { RCORE_HEAP_FRAMES_SIZE = 256 };
+
 /*
  * Names threads and fibers as `rcore analyze` does. The first call of one of
  * these functions loads them.
@@ -25,13 +27,13 @@ void rcore_heap_threads_deinit(struct rcore_heap_threads *threads);
 const char *rcore_heap_thread_name(struct rcore_heap_threads *threads, uint64_t object);
 
 /*
- * Finds the frame of a Thread or a Fiber whose local variable `name` has this
- * value. Returns the fiber, and sets *ret to the frame's index there. Returns
- * NULL if no frame has it.
+ * Finds the frames of a Thread or a Fiber whose local variable `name` has this
+ * value. Sets `ret` to "T2.F0 frame 3" or "T2.F0 frames 3, 4 and 7", or to ""
+ * if no frame has it.
  */
-const struct rcore_fiber *rcore_heap_thread_frame(struct rcore_heap_threads *threads,
-						  uint64_t object, const char *name,
-						  uint64_t value, size_t *ret);
+void rcore_heap_thread_frames(struct rcore_heap_threads *threads, uint64_t object,
+			      const char *name, uint64_t value,
+			      char ret[RCORE_HEAP_FRAMES_SIZE]);
 
 /* Returns "T2" for an address in the machine stack of T2; NULL: unknown. */
 const char *rcore_heap_thread_of_stack(struct rcore_heap_threads *threads, uint64_t address);

@@ -81,16 +81,21 @@ struct rcore_error *rcore_report_refs_text(const struct rcore_heap_refs *refs,
 	fprintf(out, ", %" PRIu64 " bytes\n\nPath from a root:\n", refs->object.bytes);
 	rcore_text_route(&pen, &refs->route, "  ");
 	fprintf(out, "\nReferences to it: %" PRIu64 "\n", refs->total);
+	uint64_t shown = refs->referrer_count;
 	for (size_t i = 0; i < refs->root_count; i++) {
+		const struct rcore_heap_holder *root = &refs->roots[i];
 		fputs("  ", out);
-		rcore_escape_write(out, refs->roots[i]);
+		rcore_escape_write(out, root->root);
+		if (root->count > 1)
+			fprintf(out, ", %" PRIu64 " %s", root->count,
+				root->is_stack ? "words" : "times");
 		putc('\n', out);
+		shown += root->count;
 	}
 	for (size_t i = 0; i < refs->referrer_count; i++) {
 		fputs("  ", out);
 		print_link(&pen, &refs->referrers[i]);
 	}
-	uint64_t shown = refs->root_count + refs->referrer_count;
 	if (shown < refs->total)
 		fprintf(out, "  ... (%" PRIu64 " more; --limit 0 prints all)\n",
 			refs->total - shown);
