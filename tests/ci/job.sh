@@ -91,6 +91,7 @@ status=0
 ruby lib/job.rb || status=$?
 cp core* "$COPY"
 mv core* "$(sed 's/%p/1/' /proc/sys/kernel/core_pattern)"
+printf 'no end of line'
 exit $status
 END
 : >summary

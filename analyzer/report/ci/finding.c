@@ -112,8 +112,9 @@ static struct rcore_error *tell_crash(const struct rcore_snapshot *snapshot,
 					   : blame->module ? blame->module
 							   : "unknown code");
 	const char *text = escaped(arena, cause->text ? cause->text : name);
+	const char *native = escaped(arena, blame->native ? blame->native : "");
 	const char *summary = summary_of(snapshot, arena);
-	if (!finding->kind || !where || !text || !summary)
+	if (!finding->kind || !where || !text || !native || !summary)
 		return rcore_error_no_memory();
 	finding->title = rcore_arena_printf(arena, "%s in %s", name, where);
 	struct gathered gathered = {arena, ""};
@@ -121,8 +122,8 @@ static struct rcore_error *tell_crash(const struct rcore_snapshot *snapshot,
 	if (!gathered.text)
 		return rcore_error_no_memory();
 	finding->message = rcore_arena_printf(
-		arena, "%s.%s Blamed: %s (%s). Signature %s%s%s", text, gathered.text, where,
-		blame->present ? blame->why : "no stack",
+		arena, "%s.%s Blamed: %s%s%s (%s). Signature %s%s%s", text, gathered.text,
+		where, *native ? ", in " : "", native, blame->present ? blame->why : "no stack",
 		snapshot->signature.loose ? snapshot->signature.loose : "unknown",
 		*summary ? "." : "", summary);
 	finding->fingerprint =

@@ -257,6 +257,22 @@ START_TEST(hang_has_a_name)
 }
 END_TEST
 
+/* If an extension crashed, its function is named next to the line of Ruby. */
+START_TEST(crash_has_its_function)
+{
+	struct rcore_snapshot snapshot = {0};
+	rcore_test_rich(&snapshot);
+	snapshot.blame.native = "\x1b.so: parse";
+	char *github = written(rcore_report_github, &snapshot, NULL);
+	char *gitlab = written(rcore_report_gitlab, &snapshot, NULL);
+	ck_assert_msg(strstr(github, ", in \\e.so: parse (") != NULL, "%s", github);
+	ck_assert_ptr_nonnull(strstr(gitlab, ".so: parse ("));
+	free(github);
+	free(gitlab);
+	rcore_arena_deinit(&snapshot.arena);
+}
+END_TEST
+
 START_TEST(woven_json_is_valid)
 {
 	struct rcore_snapshot snapshot;
@@ -632,19 +648,13 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {problems_have_lines,
-				      doctor_tells_of_weaving,
-				      hang_has_a_name,
-				      woven_json_is_valid,
-				      json_is_valid,
-				      json_keeps_bytes,
-				      json_is_streamed,
-				      recursion_is_folded,
-				      problems_are_not_folded,
-				      libraries_are_folded,
-				      bundlers_option_is_short,
-				      parked_fibers_are_merged,
-				      escapes};
+	const TTest *const tests[] = {problems_have_lines,      doctor_tells_of_weaving,
+				      hang_has_a_name,          crash_has_its_function,
+				      woven_json_is_valid,      json_is_valid,
+				      json_keeps_bytes,         json_is_streamed,
+				      recursion_is_folded,      problems_are_not_folded,
+				      libraries_are_folded,     bundlers_option_is_short,
+				      parked_fibers_are_merged, escapes};
 	const struct rcore_test_loop loops[] = {{golden, RCORE_COUNT(goldens)},
 						{printable, SNAPSHOTS * RCORE_COUNT(writers)},
 						{pick, RCORE_COUNT(picks)},
