@@ -252,14 +252,14 @@ static struct rcore_error *check_where(const struct work *work)
 static struct rcore_error *note_label(struct work *work, const char *name)
 {
 	const struct rcore_totals_options *options = &work->options;
-	char key[128], text[256];
+	char key[128], text[384];
 	if (options->by != RCORE_BY_LABEL || work->totals->has_label ||
 	    !work->totals->keys.count)
 		return NULL;
 	snprintf(text, sizeof(text),
-		 "no sample has the label '%s'; docs/recognizers.md lists those that need no "
-		 "gem",
-		 rcore_escape(key, sizeof(key), work->options.by_label));
+		 "no sample has the label '%s'; if it is a field of docs/recognizers.md, rcore "
+		 "record --label %s records it",
+		 rcore_escape(key, sizeof(key), options->by_label), key);
 	return add_note(work, name, text);
 }
 
