@@ -118,6 +118,12 @@ struct rcore_error *rcore_option_set(const struct rcore_option *option, void *ar
 		*(bool *)member = true;
 		return NULL;
 	case RCORE_OPTION_TEXT:
+		if (option->writes && *(const char **)member)
+			return rcore_error_create(
+				RCORE_ERROR_USAGE,
+				"option '--%s' names one file; run the command again to write "
+				"'%s', too",
+				option->name, rcore_escape(escaped, sizeof(escaped), value));
 		*(const char **)member = value;
 		return NULL;
 	case RCORE_OPTION_CHOICE:

@@ -11,7 +11,7 @@
 /* One option of each kind. */
 struct arguments {
 	bool all, any;
-	const char *file;
+	const char *file, *output;
 	size_t number, amount;
 	struct rcore_index index;
 	int choice, pid;
@@ -28,6 +28,8 @@ static const struct rcore_option options[] = {
 	{"any", 'y', RCORE_OPTION_FLAG, MEMBER(any), .help = "any"},
 	{"file", 'f', RCORE_OPTION_TEXT, MEMBER(file), "FILE", "a file",
 	 .completion = RCORE_COMPLETE_NOTHING},
+	{"output", 'o', RCORE_OPTION_TEXT, MEMBER(output), "FILE", "an output",
+	 .completion = RCORE_COMPLETE_FILE, .writes = true},
 	{"number", 0, RCORE_OPTION_NUMBER, MEMBER(number), "N", "a number",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"amount", 0, RCORE_OPTION_AMOUNT, MEMBER(amount), "N", "an amount",
@@ -130,6 +132,8 @@ START_TEST(errors_name_the_word)
 		{{"--pid=0"}, "option '--pid' requires the id of a process, not '0'"},
 		{{"-p2147483648"},
 		 "option '--pid' requires the id of a process, not '2147483648'"},
+		{{"-oa", "-ob"},
+		 "option '--output' names one file; run the command again to write 'b', too"},
 		{{"--choice=blue"}, "option '--choice' must be red or green, not 'blue'"},
 		{{"--version", "3.3"},
 		 "option '--version' requires a Ruby release such as 3.3.8, not '3.3'"},
