@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "base/count.h"
 #include "base/text.h"
 #include "command/limits.h"
@@ -98,8 +96,7 @@ static struct rcore_error *find_format(const struct arguments *arguments, enum f
 	if (!output)
 		return NULL;
 	for (size_t i = 0; i < RCORE_COUNT(endings); i++) {
-		size_t length = strlen(output), end = strlen(endings[i].end);
-		if (length <= end || strcmp(output + length - end, endings[i].end) != 0)
+		if (!rcore_ends_with(output, endings[i].end))
 			continue;
 		if (arguments->json && endings[i].format != JSON)
 			break;

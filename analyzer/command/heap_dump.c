@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include <string.h>
-
 #include "base/count.h"
+#include "base/text.h"
 #include "command/list.h"
 #include "session/heap/heap.h"
 #include "session/heap/heap_export.h"
@@ -68,15 +67,11 @@ struct writing {
 
 static enum format find_format(const struct arguments *arguments)
 {
-	const size_t length = arguments->output ? strlen(arguments->output) : 0;
 	if (arguments->format >= 0)
 		return (enum format)arguments->format;
-	for (size_t i = 0; i < RCORE_COUNT(endings); i++) {
-		size_t end = strlen(endings[i].end);
-		if (length > end &&
-		    strcmp(arguments->output + length - end, endings[i].end) == 0)
+	for (size_t i = 0; i < RCORE_COUNT(endings) && arguments->output; i++)
+		if (rcore_ends_with(arguments->output, endings[i].end))
 			return endings[i].format;
-	}
 	return LINES;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/text.h"
 
 #include "layout/schema.h"
 #include "layout/store_private.h"
@@ -110,8 +111,7 @@ static char *layout_folder(void)
 
 static int is_table(const struct dirent *entry)
 {
-	size_t length = strlen(entry->d_name), ending = strlen(".layout");
-	return length > ending && !strcmp(entry->d_name + length - ending, ".layout");
+	return rcore_ends_with(entry->d_name, ".layout");
 }
 
 struct rcore_error *rcore_layout_folder_each(rcore_layout_visit *visit, void *context)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "base/text.h"
 #include "image/symbolize/symbolize_gem.h"
 
 /* .../lib/ruby/3.1.0/..., .../lib/ruby/vendor_ruby/... */
@@ -74,8 +75,7 @@ enum rcore_origin rcore_origin_of_frame(const struct rcore_frame *frame)
 
 static bool is_extension(const char *module)
 {
-	size_t length = strlen(module);
-	return length > 3 && !strcmp(module + length - 3, ".so") && strncmp(module, "lib", 3);
+	return rcore_ends_with(module, ".so") && strncmp(module, "lib", 3);
 }
 
 enum rcore_origin rcore_origin_of_native(const struct rcore_native_frame *frame)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 
 #include "analysis.h"
@@ -119,18 +119,11 @@ static void check_fresh(struct steps *steps, uint64_t at)
 	check_all_fields(steps, at);
 }
 
-static uint64_t now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 static struct rcore_error *load(struct steps *steps, struct rcore_snapshot **ret)
 {
-	uint64_t start = now();
+	uint64_t start = rcore_clock_ns();
 	struct rcore_error *err = analysis_load(&steps->analysis, ret);
-	uint64_t spent = now() - start;
+	uint64_t spent = rcore_clock_ns() - start;
 	steps->spent_ns += spent;
 	if (spent > steps->slowest_ns)
 		steps->slowest_ns = spent;

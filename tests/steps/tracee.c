@@ -13,9 +13,9 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/grow.h"
 
 /* Numbers of registers in user_regs_struct, which is as elf_gregset_t. */
@@ -249,20 +249,13 @@ static void enter_kernel(struct tracee_thread *thread)
 	registers[R11] = registers[EFLAGS];
 }
 
-static uint64_t now(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 /* Waits for a thread that makes a system call; 0: it blocks. */
 static int wait_syscall(int tid, int *status)
 {
-	uint64_t until = now() + BLOCKS_AFTER_NS;
+	uint64_t until = rcore_clock_ns() + BLOCKS_AFTER_NS;
 	for (;;) {
 		int got = waitpid(tid, status, __WALL | WNOHANG);
-		if (got || now() > until)
+		if (got || rcore_clock_ns() > until)
 			return got;
 		sched_yield();
 	}

@@ -215,3 +215,12 @@ const char *write_file(const char *name, const void *bytes, size_t size)
 		err(2, "%s", path);
 	return path;
 }
+
+struct rcore_core *core_opened(const char *path)
+{
+	struct rcore_core *core = NULL;
+	struct rcore_error *error = rcore_core_open(path, &core);
+	if (error)
+		errx(2, "%s: %s", path, error->message);
+	return core;
+}

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "target/core/core.h"
+
 /*
  * Makes core files for tests: an ELF header, program headers (the notes first,
  * then the segments in the order in which they were added), notes, memory. The
@@ -53,5 +55,8 @@ unsigned char *core_build(const struct core_builder *builder, size_t *size);
 /* Returns a path in a new folder, which is removed when the process ends. */
 const char *temporary_path(const char *name);
 const char *write_file(const char *name, const void *bytes, size_t size);
+
+/* Opens a core. If that fails, ends the test. */
+struct rcore_core *core_opened(const char *path);
 
 #endif

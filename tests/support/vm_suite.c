@@ -232,6 +232,13 @@ struct rcore_snapshot *world_load_whole(void)
 	return snapshot;
 }
 
+struct rcore_snapshot *world_load_broken(const char *words)
+{
+	struct rcore_snapshot *snapshot = world_load();
+	ck_assert_msg(world_says(snapshot, words), "no problem says \"%s\"", words);
+	return snapshot;
+}
+
 int world_code(struct rcore_error *err)
 {
 	int result = err ? (int)err->code : 0;

@@ -59,6 +59,9 @@ struct rcore_snapshot *world_load_whole(void);
  */
 bool world_says(const struct rcore_snapshot *snapshot, const char *words);
 
+/* Calls world_load(), and asserts that world_says() these words. */
+struct rcore_snapshot *world_load_broken(const char *words);
+
 /* Returns the error's code, or 0 if there is none; frees it. */
 int world_code(struct rcore_error *err);
 

@@ -20,10 +20,9 @@ static void add(struct list *list, const char *path, bool by_name)
 const char *rcore_path_without_deleted(struct rcore_arena *arena, const char *path)
 {
 	static const char suffix[] = " (deleted)";
-	size_t length = strlen(path);
-	if (length < sizeof(suffix) || strcmp(path + length - (sizeof(suffix) - 1), suffix))
+	if (!rcore_ends_with(path, suffix))
 		return path;
-	return rcore_arena_strndup(arena, path, length - (sizeof(suffix) - 1));
+	return rcore_arena_strndup(arena, path, strlen(path) - strlen(suffix));
 }
 
 /* ".build-id/ab/cdef...", where distributions install files by build-id */

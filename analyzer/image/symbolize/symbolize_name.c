@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/text.h"
 
 #include "image/elf/module_helper.h"
 #include "image/symbolize/demangle.h"
@@ -17,12 +18,11 @@ enum {
 static uint64_t hot_start(const struct rcore_native_module *module,
 			  const struct rcore_function_symbol *symbol)
 {
-	size_t size = strlen(symbol->name);
 	const char *suffix = ".cold";
-	if (size <= strlen(suffix) || strcmp(symbol->name + size - strlen(suffix), suffix))
+	if (!rcore_ends_with(symbol->name, suffix))
 		return symbol->start;
-	const struct rcore_function_symbol *hot =
-		rcore_symbols_named(module->symbols, symbol->name, size - strlen(suffix));
+	const struct rcore_function_symbol *hot = rcore_symbols_named(
+		module->symbols, symbol->name, strlen(symbol->name) - strlen(suffix));
 	return hot ? hot->start : symbol->start;
 }
 

@@ -8,6 +8,7 @@
 #include "ruby/heap/heap.h"
 #include "ruby/symbol/id.h"
 #include "ruby/object/string.h"
+#include "random_heap.h"
 #include "ruby_suite.h"
 
 START_TEST(test_value)
@@ -404,12 +405,6 @@ END_TEST
 
 static uint64_t random_state;
 
-static uint32_t random_below(uint32_t bound)
-{
-	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
-	return (uint32_t)(random_state >> 33) % bound;
-}
-
 /*
  * For every position of an iseq of `size` words, of which a share begins an
  * entry, compares with a walk through the entries.
@@ -419,9 +414,9 @@ static void check_lines(uint32_t size, uint32_t share)
 	uint32_t *positions = malloc(size * sizeof(*positions)), count = 0;
 	int *lines = malloc(size * sizeof(*lines));
 	for (uint32_t i = 0; i < size; i++)
-		if (!i || random_below(100) < share) {
+		if (!i || random_below(&random_state, 100) < share) {
 			positions[count] = i;
-			lines[count++] = (int)random_below(100000);
+			lines[count++] = (int)random_below(&random_state, 100000);
 		}
 	const struct rcore_iseq_info *iseq;
 	uint64_t address = ISEQ(RCORE_ISEQ_METHOD, "a.rb", "a", .size = size,

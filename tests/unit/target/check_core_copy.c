@@ -111,18 +111,10 @@ static struct rcore_added_thread thread(int tid, int owner, const char *name, ui
 	return ret;
 }
 
-static struct rcore_core *opened(const char *path)
-{
-	struct rcore_core *core = NULL;
-	struct rcore_error *err = rcore_core_open(path, &core);
-	ck_assert_msg(!err, "%s", err ? err->message : "");
-	return core;
-}
-
 static void copies(const char *from, const char *to, const struct rcore_added_thread *threads,
 		   size_t count)
 {
-	struct rcore_core *core = opened(from);
+	struct rcore_core *core = core_opened(from);
 	struct rcore_error *err = rcore_core_copy(core, to, NULL, threads, count);
 	ck_assert_msg(!err, "%s", err ? err->message : "");
 	rcore_core_close(core);
@@ -132,7 +124,7 @@ static void refuses(const char *from, const char *to, enum rcore_error_code code
 		    const char *words)
 {
 	struct rcore_added_thread added = thread(1, 0, "T1.F1", 0);
-	struct rcore_core *core = opened(from);
+	struct rcore_core *core = core_opened(from);
 	struct rcore_inputs inputs = {0};
 	ck_assert_ptr_null(rcore_inputs_add(&inputs, from, "the core itself"));
 	struct rcore_error *err = rcore_core_copy(core, to, &inputs, &added, 1);
@@ -158,7 +150,7 @@ static const char *write_core(const struct core_builder *builder, const char *na
 /* Compares each byte, and each reason why there is none. */
 static void same_memory(const char *left, const char *right)
 {
-	struct rcore_core *a = opened(left), *b = opened(right);
+	struct rcore_core *a = core_opened(left), *b = core_opened(right);
 	struct rcore_segment one, other;
 	for (size_t i = 0; rcore_core_segment(a, i, &one); i++) {
 		ck_assert(rcore_core_segment(b, i, &other));
@@ -230,7 +222,7 @@ START_TEST(ours_is_read_as_the_original)
 	const char *from = write_core(&builder, "core", 0), *to = temporary_path("copy");
 	struct rcore_added_thread added = thread(10000001, 101, "T1.F1", 0x2000);
 	copies(from, to, &added, 1);
-	struct rcore_core *core = opened(to);
+	struct rcore_core *core = core_opened(to);
 	const struct rcore_process *process = rcore_core_process(core);
 	ck_assert_uint_eq(process->thread_count, 2);
 	ck_assert_int_eq(process->threads[1].tid, 102);
@@ -332,7 +324,7 @@ START_TEST(holes_stay_holes)
 	struct rcore_added_thread added = thread(10000001, 101, "T1.F1", 0x2000);
 	copies(from, to, &added, 1);
 	ck_assert_uint_lt(blocks(to), HOLE / 2);
-	struct rcore_core *core = opened(to);
+	struct rcore_core *core = core_opened(to);
 	uint8_t byte;
 	ck_assert_int_eq(rcore_core_memory(core)->read(rcore_core_memory(core),
 						       0x30000 + HOLE - 1, &byte, 1),

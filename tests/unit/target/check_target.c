@@ -16,19 +16,11 @@
 #include "target/segments.h"
 #include "suite.h"
 
-static struct rcore_core *opened(const char *path)
-{
-	struct rcore_core *core = NULL;
-	struct rcore_error *err = rcore_core_open(path, &core);
-	ck_assert_msg(!err, "%s", err ? err->message : "");
-	return core;
-}
-
 static struct rcore_core *open_built(const struct core_builder *builder)
 {
 	size_t size;
 	unsigned char *file = core_build(builder, &size);
-	struct rcore_core *core = opened(write_file("core", file, size));
+	struct rcore_core *core = core_opened(write_file("core", file, size));
 	free(file);
 	return core;
 }
@@ -285,7 +277,7 @@ START_TEST(truncated_anywhere)
 							      : "truncated");
 			continue;
 		}
-		struct rcore_core *core = opened(path);
+		struct rcore_core *core = core_opened(path);
 		const struct rcore_process *process = rcore_core_process(core);
 		ck_assert_ptr_nonnull(process->note);
 		ck_assert_ptr_nonnull(strstr(process->note, "truncated"));
@@ -349,7 +341,7 @@ START_TEST(many_segments)
 	 * the number.
 	 */
 	for (int cut = 0; cut < 2; cut++) {
-		struct rcore_core *core = opened(path);
+		struct rcore_core *core = core_opened(path);
 		struct rcore_segment segment;
 		ck_assert(rcore_core_segment(core, COUNT - 1, &segment));
 		ck_assert(!rcore_core_segment(core, COUNT, &segment));
@@ -538,7 +530,7 @@ START_TEST(sparse)
 	ck_assert_int_eq(ftruncate(fd, (off_t)total), 0);
 	ck_assert_int_eq(pwrite(fd, "last one", 8, (off_t)total - 8), 8);
 	close(fd);
-	struct rcore_core *core = opened(path);
+	struct rcore_core *core = core_opened(path);
 	char text[9] = "";
 	uint64_t end = load->p_vaddr + load->p_memsz;
 	ck_assert_int_eq(rcore_read(rcore_core_memory(core), end - 8, text, 8), 0);

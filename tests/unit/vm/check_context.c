@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "random_heap.h"
 #include "fake_ivar.h"
 #include "ruby_suite.h"
 #include "vm/context.h"
@@ -15,12 +16,6 @@ enum { KEY_COUNT = 80, CAPACITY_LIMIT = 64 };
 
 static uint64_t keys[KEY_COUNT];
 static uint64_t random_state;
-
-static uint32_t random_below(uint32_t bound)
-{
-	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
-	return (uint32_t)(random_state >> 33) % bound;
-}
 
 static uint64_t make_class(const char *path)
 {
@@ -109,11 +104,13 @@ static const uint64_t *model_get(const struct model *model, uint64_t key)
 
 static void model_random(struct model *model)
 {
-	*model = (struct model){.capacity = UINT64_C(1) << random_below(7)};
-	uint32_t wanted = random_below(3) ? random_below((uint32_t)model->capacity + 1)
-					  : (uint32_t)model->capacity;
+	*model = (struct model){.capacity = UINT64_C(1) << random_below(&random_state, 7)};
+	uint32_t wanted = random_below(&random_state, 3)
+				  ? random_below(&random_state, (uint32_t)model->capacity + 1)
+				  : (uint32_t)model->capacity;
 	while (model->size < wanted)
-		model_put(model, keys[random_below(KEY_COUNT)], random_below(1 << 20) * 2 + 1);
+		model_put(model, keys[random_below(&random_state, KEY_COUNT)],
+			  random_below(&random_state, 1 << 20) * 2 + 1);
 }
 
 static uint64_t model_write(const struct model *model)
@@ -328,10 +325,12 @@ START_TEST(test_flips)
 		model_random(&model);
 		uint64_t table = model_write(&model);
 		uint64_t fiber = make_fiber(wrap(table));
-		uint64_t words = 2 + model.capacity * 2, word = random_below((uint32_t)words);
+		uint64_t words = 2 + model.capacity * 2,
+			 word = random_below(&random_state, (uint32_t)words);
 		fake_put_generic_ivars(&fake);
 		fake_put(&fake.target, table + word * 8,
-			 (uint64_t)random_below(UINT32_MAX) << random_below(33));
+			 (uint64_t)random_below(&random_state, UINT32_MAX)
+				 << random_below(&random_state, 33));
 		read_again();
 		OK(rcore_context_load(&ruby, fiber, &context));
 		ck_assert_uint_eq(context.table, table);

@@ -6,14 +6,6 @@
 
 #include "base/count.h"
 
-/* Loads, and expects the problem. */
-static struct rcore_snapshot *load_broken(const char *words)
-{
-	struct rcore_snapshot *snapshot = world_load();
-	ck_assert_msg(world_says(snapshot, words), "no problem says \"%s\"", words);
-	return snapshot;
-}
-
 START_TEST(test_broken_fiber_list)
 {
 	world_begin(_i);
@@ -26,7 +18,7 @@ START_TEST(test_broken_fiber_list)
 
 	/* If it is broken, the heap has those with objects. */
 	FAKE_PUT(vm, node, jit_cont, next, node);
-	snapshot = load_broken("fiber list is broken");
+	snapshot = world_load_broken("fiber list is broken");
 	ck_assert_str_eq(snapshot->fiber_source, "jit_cont list, then heap walk");
 	ck_assert_uint_eq(snapshot->fiber_count, 8);
 	world_free(snapshot);
@@ -34,14 +26,14 @@ START_TEST(test_broken_fiber_list)
 	/* Cut in two without a trace. */
 	FAKE_PUT(vm, node, jit_cont, next, 0);
 	FAKE_PUT(vm, next, jit_cont, prev, 0);
-	snapshot = load_broken("is not on the VM's fiber list");
+	snapshot = world_load_broken("is not on the VM's fiber list");
 	ck_assert_uint_eq(snapshot->fiber_count, 8);
 	world_free(snapshot);
 
 	FAKE_PUT(vm, node, jit_cont, next, next);
 	FAKE_PUT(vm, next, jit_cont, prev, node);
 	FAKE_PUT(vm, world.running, fiber, jit_cont, 0x10);
-	world_free(load_broken("is not on the VM's fiber list"));
+	world_free(world_load_broken("is not on the VM's fiber list"));
 }
 END_TEST
 

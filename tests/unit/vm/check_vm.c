@@ -569,14 +569,6 @@ START_TEST(test_in_a_switch)
 }
 END_TEST
 
-/* Loads, and expects the problem. */
-static struct rcore_snapshot *load_broken(const char *words)
-{
-	struct rcore_snapshot *snapshot = world_load();
-	ck_assert_msg(world_says(snapshot, words), "no problem says \"%s\"", words);
-	return snapshot;
-}
-
 /*
  * fiber_t_alloc() puts a fiber on the list with a copy of its creator's EC,
  * gives it its own EC, and last lets its object point to it.
@@ -615,7 +607,7 @@ START_TEST(test_broken_threads)
 	bool has_ractors = vm->ractor;
 	/* A list with a cycle: the main thread is found first. */
 	fake_put(&vm->ruby.target, node_of(world.sleeper), node_of(world.sleeper));
-	struct rcore_snapshot *snapshot = load_broken("does not point back");
+	struct rcore_snapshot *snapshot = world_load_broken("does not point back");
 	ck_assert_ptr_nonnull(world_thread(snapshot, vm->main_thread));
 	ck_assert_ptr_nonnull(world_thread(snapshot, world.sleeper));
 	ck_assert_ptr_nonnull(world_fiber(snapshot, world.parked));
@@ -623,7 +615,7 @@ START_TEST(test_broken_threads)
 
 	/* Broken before the main thread: the VM points to it. */
 	fake_put(&vm->ruby.target, threads_head(), 0x10);
-	snapshot = load_broken("threads: cannot read list node");
+	snapshot = world_load_broken("threads: cannot read list node");
 	ck_assert_ptr_nonnull(world_thread(snapshot, vm->main_thread));
 	ck_assert_ptr_nonnull(world_fiber(snapshot, world.parked));
 	world_free(snapshot);
@@ -633,27 +625,27 @@ START_TEST(test_broken_threads)
 		 has_ractors ? threads_head() : node_of(world.other));
 	FAKE_PUT(vm, vm->ractor, ractor, threads_count, 7);
 	FAKE_PUT(vm, vm->address, vm, living_count, 7);
-	world_free(load_broken("the VM counts 7"));
+	world_free(world_load_broken("the VM counts 7"));
 	FAKE_PUT(vm, vm->ractor, ractor, threads_count, 2);
 	FAKE_PUT(vm, vm->address, vm, living_count, 3);
 
 	FAKE_PUT(vm, world.sleeper, thread, vm, 0x10);
-	snapshot = load_broken("its vm does not point back");
+	snapshot = world_load_broken("its vm does not point back");
 	ck_assert_int_eq(world_thread(snapshot, world.sleeper)->status,
 			 RCORE_THREAD_STATUS_UNKNOWN);
 	world_free(snapshot);
 	FAKE_PUT(vm, world.sleeper, thread, vm, vm->address);
 
 	FAKE_PUT(vm, world.sleeper, thread, name, 0x11);
-	world_free(load_broken("name: "));
+	world_free(world_load_broken("name: "));
 	FAKE_PUT(vm, world.sleeper, thread, name, 0);
 	FAKE_PUT(vm, world.sleeper, thread, self, world.run);
-	world_free(load_broken("does not point to its Thread object"));
+	world_free(world_load_broken("does not point to its Thread object"));
 	FAKE_PUT(vm, world.sleeper, thread, self, 0);
 	FAKE_PUT(vm, world.sleeper, thread, ec, 0);
-	world_free(load_broken("no execution context"));
+	world_free(world_load_broken("no execution context"));
 	FAKE_PUT(vm, world.sleeper, thread, ec, FAKE_GET(vm, vm->main_thread, thread, ec));
-	world_free(load_broken("runs a fiber of another thread"));
+	world_free(world_load_broken("runs a fiber of another thread"));
 }
 END_TEST
 
@@ -687,7 +679,7 @@ START_TEST(test_broken_ractors)
 	uint64_t head = vm->address + (uint64_t)layout->vm.ractor_set.offset;
 	/* The main ractor is known without the list. */
 	fake_put(&vm->ruby.target, head, 0x10);
-	struct rcore_snapshot *snapshot = load_broken("ractors: cannot read list node");
+	struct rcore_snapshot *snapshot = world_load_broken("ractors: cannot read list node");
 	ck_assert_uint_eq(snapshot->ractor_count, 1);
 	ck_assert_ptr_nonnull(world_thread(snapshot, world.sleeper));
 	world_free(snapshot);
@@ -695,7 +687,7 @@ START_TEST(test_broken_ractors)
 		 vm->ractor + (uint64_t)layout->ractor.vmlr_node.offset);
 	fake_put(&vm->ruby.target, vm->ractor + (uint64_t)layout->ractor.vmlr_node.offset,
 		 vm->ractor + (uint64_t)layout->ractor.vmlr_node.offset);
-	world_free(load_broken("does not point back"));
+	world_free(world_load_broken("does not point back"));
 }
 END_TEST
 
@@ -708,14 +700,14 @@ START_TEST(test_broken_fibers)
 	struct rcore_snapshot *snapshot;
 
 	FAKE_PUT(vm, parked_ec, ec, fiber_ptr, 0);
-	snapshot = load_broken("its EC does not point back");
+	snapshot = world_load_broken("its EC does not point back");
 	ck_assert_uint_eq(world_fiber(snapshot, world.parked)->frame_count, 0);
 	ck_assert_uint_eq(world_fiber(snapshot, world.running)->frame_count, 3);
 	world_free(snapshot);
 	FAKE_PUT(vm, parked_ec, ec, fiber_ptr, world.parked);
 
 	FAKE_PUT(vm, world.parked, fiber, type, 7);
-	world_free(load_broken("no rb_fiber_t"));
+	world_free(world_load_broken("no rb_fiber_t"));
 	/*
 	 * A continuation is not a fiber: it has the EC of the fiber in which it
 	 * was created.
@@ -729,16 +721,16 @@ START_TEST(test_broken_fibers)
 	FAKE_PUT(vm, parked_ec, ec, fiber_ptr, world.parked);
 
 	FAKE_PUT(vm, parked_ec, ec, thread_ptr, 0);
-	snapshot = load_broken("belongs to no thread");
+	snapshot = world_load_broken("belongs to no thread");
 	ck_assert_uint_eq(world_fiber(snapshot, world.parked)->frame_count, 3);
 	world_free(snapshot);
 	FAKE_PUT(vm, parked_ec, ec, thread_ptr, vm->main_thread);
 
 	FAKE_PUT(vm, world.parked, fiber, prev, 0x10);
-	world_free(load_broken("does not point to a fiber"));
+	world_free(world_load_broken("does not point to a fiber"));
 	FAKE_PUT(vm, world.parked, fiber, prev, 0);
 	FAKE_PUT(vm, world.parked, fiber, self, world.run);
-	world_free(load_broken("does not point to its Fiber object"));
+	world_free(world_load_broken("does not point to its Fiber object"));
 }
 END_TEST
 
@@ -759,12 +751,12 @@ START_TEST(test_broken_heap)
 	uint64_t list = FAKE_GET(vm, vm->objspace, objspace, heap_pages_sorted);
 	rcore_read_u64(&vm->ruby.target.memory, list, &page);
 	FAKE_PUT(vm, page, heap_page, start, 0x10);
-	snapshot = load_broken("parked fibers may be missing: 1 of the pages");
+	snapshot = world_load_broken("parked fibers may be missing: 1 of the pages");
 	ck_assert_ptr_nonnull(world_fiber(snapshot, world.running));
 	ck_assert_ptr_null(world_fiber(snapshot, world.parked));
 	world_free(snapshot);
 	FAKE_PUT(vm, vm->address, vm, objspace, 0x10);
-	world_free(load_broken("parked fibers may be missing: "));
+	world_free(world_load_broken("parked fibers may be missing: "));
 }
 END_TEST
 
