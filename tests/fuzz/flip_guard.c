@@ -13,7 +13,7 @@
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
 
-/* Of allocator_interface.h, which gcc's package lacks. */
+/* Declared by allocator_interface.h, which gcc's package lacks. */
 int __sanitizer_install_malloc_and_free_hooks(void (*on_malloc)(const volatile void *, size_t),
 					      void (*on_free)(const volatile void *));
 size_t __sanitizer_get_allocated_size(const volatile void *pointer);
@@ -33,7 +33,7 @@ static void say_seed(void)
 
 static void on_signal(int signo)
 {
-	static const char late[] = "flips: a seed did not come to its end\n";
+	static const char late[] = "flips: a seed took too long\n";
 	ssize_t ignored = signo == SIGALRM ? write(STDERR_FILENO, late, sizeof(late) - 1) : 0;
 	(void)ignored;
 	say_seed();
@@ -83,7 +83,7 @@ const char *flip_guard_end(void)
 	alarm(0);
 	if (guard.peak - guard.before > FLIP_MEMORY_LIMIT)
 		return "too much memory";
-	return guard.held == guard.before ? NULL : "memory not given back";
+	return guard.held == guard.before ? NULL : "memory not freed";
 }
 
 const char *flip_check_text(const char *text)
@@ -92,9 +92,9 @@ const char *flip_check_text(const char *text)
 		uint32_t character;
 		size_t length = rcore_utf8_decode(text, &character);
 		if (!length)
-			return "no UTF-8";
+			return "not UTF-8";
 		if (character != '\n' && rcore_unsafe_character(character))
-			return "not fit for a terminal";
+			return "unsafe for a terminal";
 		text += length;
 	}
 	return NULL;
@@ -104,7 +104,7 @@ const char *flip_check_json(const char *text)
 {
 	struct json_object *json = json_tokener_parse(text);
 	if (!json)
-		return "no JSON";
+		return "not JSON";
 	json_object_put(json);
 	return NULL;
 }

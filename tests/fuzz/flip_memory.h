@@ -6,9 +6,10 @@
 #include "target/memory.h"
 
 /*
- * A target's memory with a few words of it flipped, and a recorder of what is read. The recorder
- * also sees rcore_read_field(), rcore_field_of() and rcore_ruby_init(), through the linker's --wrap, and so
- * is the one global of this program. Test helpers end the process when memory runs out.
+ * A target's memory with a few words flipped, and a recorder of what is read.
+ * The linker's --wrap lets the recorder also see rcore_read_field(),
+ * rcore_field_of() and rcore_ruby_init(), so it is a global. If memory is short,
+ * these functions end the process.
  */
 enum { FLIP_LIMIT = 4 };
 
@@ -30,12 +31,12 @@ void flip_memory_init(struct flip_memory *memory, struct rcore_memory *below);
 struct flip_read {
 	uint64_t address;
 	size_t size;
-	const char *buffer; /* where it went; to be compared, not looked into */
-	bool is_field;      /* one of `fields` too */
+	const char *buffer; /* where it was copied to; may be freed by now */
+	bool is_field;      /* it is also in `fields` */
 };
 
 struct flip_field {
-	const struct rcore_field *field; /* within a layout */
+	const struct rcore_field *field; /* of a layout */
 	uint64_t address, value;
 };
 
@@ -48,10 +49,10 @@ struct flip_record {
 		struct flip_field *items;
 		size_t count, capacity;
 	} fields;
-	const struct rcore_layout *layout; /* the last one that was used; gone by now */
+	const struct rcore_layout *layout; /* the last one used; freed by now */
 };
 
-/* Between the two, reads of `memory` are recorded. */
+/* Record the reads of `memory` from start to stop. */
 void flip_record_start(struct flip_memory *memory, struct flip_record *record);
 void flip_record_stop(void);
 void flip_record_deinit(struct flip_record *record);

@@ -3,14 +3,17 @@
 #define FLIP_RULES_H
 
 /*
- * What may differ without a mark once words of a core were flipped.
+ * How a report may differ, without a problem in it, after words of a core were
+ * flipped.
  *
- * All words that an analysis reads are of two sorts. Some are what it tells: a byte of a name, a
- * pc, a status. Another value there is another fact, and nothing in the target says otherwise.
- * The others lead to what it tells: pointers, lengths, types, tags. Where such a word no longer fits,
- * that must show as a problem. A rule names the first sort, and those of the second for which the target
- * holds nothing to prove them by; it says what may follow from each, and nothing else may. No
- * rule at all allows another VM, or a thread or a fiber that is not there.
+ * An analysis reads words of two kinds. Some are what it reports: a byte of a
+ * name, a pc, a status. Another value there is another fact, and nothing in the
+ * target contradicts it. The others lead to what it reports: pointers, lengths,
+ * types, tags. If such a word does not fit any more, the report must have a
+ * problem. The rules name the words of the first kind, and those of the second
+ * that nothing in the target can verify. Each rule says what may differ; nothing
+ * else may. No rule allows another VM, or a thread or a fiber that does not
+ * exist.
  */
 
 /* The effects (enum flip_effect) that a word of this role may have. */

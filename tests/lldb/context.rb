@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# What the program works for, as the gem ruby-profiler keeps it; where Ruby is too old for the gem, an
-# extension that keeps its contract.
+# Sets the context of the current fiber with the gem ruby-profiler. If Ruby is too old for the gem, an
+# extension stores it in the same way.
 require "fiber"
 
 begin

@@ -25,17 +25,17 @@ for thread in gdb.selected_inferior().threads():
     @ruby, @core = ruby, core
   end
 
-  # order: tells which stacks are not in the core.
+  # `order` knows which stacks are not in the core.
   def compare(report, order)
     reported = stacks_of(report)
     stacks.flat_map do |tid, told|
       owner = reported[tid] or next ["thread #{tid}: gdb has it, rcore has no stack"]
-      # A fiber's stack ends with a return address of 0, which gdb takes for one more frame.
+      # A fiber's stack ends with a return address of 0, which gdb reports as one more frame.
       told = told[0..-2] if told.last == "0x0"
       seen = owner["native"].reject { |frame| frame["inlined"] }.map { |frame| frame["pc"] }
       next [] if seen == told || order.lost?(owner)
       at = told.zip(seen).index { |a, b| a != b } || told.size
-      ["thread #{tid}: of #{told.size} frames of gdb the #{at}. is at #{told[at].inspect}, rcore's at #{seen[at].inspect} (of #{seen.size})"]
+      ["thread #{tid}: frame #{at} is at #{told[at].inspect} of gdb's #{told.size} frames, and at #{seen[at].inspect} of rcore's #{seen.size}"]
     end
   end
 

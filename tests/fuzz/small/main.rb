@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 #
-# A small process with a bit of everything that the analysis reads, for flips: threads that
-# sleep and wait, fibers of every state, frames of every kind. It dies by abort.
+# A small process with some of everything that the analysis reads: threads that sleep and wait,
+# fibers in every state, frames of every kind. It aborts. The flips test changes words of its core.
 #: flags=--disable-gems
 class Task
   def park(depth)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Calls a method again and again that calls into the C library.
+# Calls again and again a method that calls the C library.
 require_relative "context"
 
 class Caller

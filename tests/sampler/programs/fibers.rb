@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Fibers parked at two places, three times as many at the first; some of others come and go.
+# Fibers are parked at two places, three times as many at the first. A few others come and go.
 require "fiber"
 def first_place
   Fiber.yield

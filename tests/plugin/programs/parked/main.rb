@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Parked fibers of two threads, one that another resumed, and values to look at.
+# Parked fibers of two threads, a fiber that another one resumed, and values to print.
 class Worker
   def initialize(number)
     @number = number
