@@ -37,7 +37,7 @@ END
 status=0
 sleep 5 | "$RCORE" collect --keep-free 1 -d limits --time-limit 1 2>err || status=$?
 [ $status = 124 ] || fail "a limit of time: status $status, $(cat err)"
-grep -q 'core: not finished after 1 seconds' limits/rcore.log || fail "no word of the limit: $(cat limits/rcore.log)"
+grep -q 'core: not finished after 1 second;' limits/rcore.log || fail "no word of the limit: $(cat limits/rcore.log)"
 [ "$(ls limits)" = rcore.log ] || fail "left behind: $(ls limits)"
 
 has_namespaces || {
