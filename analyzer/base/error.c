@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,17 @@ void rcore_error_free(struct rcore_error *err)
 {
 	if (err != rcore_error_no_memory())
 		free(err);
+}
+
+bool rcore_lacks_memory(void)
+{
+	enum { LITTLE = 1 << 20 };
+	if (errno != ENOMEM)
+		return false;
+	/* Or else the compiler leaves both calls out. */
+	void *volatile probe = malloc(LITTLE);
+	free(probe);
+	return !probe;
 }
 
 struct rcore_error *rcore_error_forgive(struct rcore_error *err)

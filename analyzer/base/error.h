@@ -14,6 +14,7 @@
  * bytes of the target only after rcore_escape() (base/text.h).
  */
 
+#include <stdbool.h>
 #include <stdarg.h>
 
 #include "base/error_code.h"
@@ -35,7 +36,14 @@ struct rcore_error *rcore_error_os(int errnum, const char *format, ...)
 struct rcore_error *rcore_error_wrap(struct rcore_error *err, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Frees `err`, unless memory is short: then returns it, to end all work. */
+/*
+ * Whether a library that says only that it failed did so because memory is
+ * short. Call it right after, and set errno to 0 before. A hostile file can
+ * make a library ask for far too much; then a megabyte can still be had.
+ */
+bool rcore_lacks_memory(void);
+
+/* Returns `err` if it is NO_MEMORY. Otherwise frees it and returns NULL. */
 struct rcore_error *rcore_error_forgive(struct rcore_error *err);
 
 static inline void rcore_error_freep(struct rcore_error **err)

@@ -18,7 +18,7 @@ static inline struct json_object *rcore_json_member(struct json_object *object, 
 		       : NULL;
 }
 
-/* Returns a number that is not negative; 0: there is none. */
+/* Returns the number, or 0 if there is none or it is negative. */
 static inline uint64_t rcore_json_count(struct json_object *object, const char *key)
 {
 	struct json_object *value = rcore_json_member(object, key, json_type_int);

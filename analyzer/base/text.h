@@ -68,7 +68,7 @@ static inline const char *rcore_plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* Returns the verb of that noun. */
+/* Returns "is" after 1, otherwise "are". */
 static inline const char *rcore_are(uint64_t count)
 {
 	return count == 1 ? "is" : "are";

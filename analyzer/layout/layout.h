@@ -379,10 +379,10 @@ bool rcore_layout_has_jit_members(const struct rcore_layout *layout);
 
 /*
  * Returns the size of struct rb_iseq_constant_body in bytes if Ruby was built
- * with these enum rcore_built_jits. Otherwise than iseq_body.size, it is also
- * right if the table was measured on another build. The same as
- * iseq_body.size if the size does not depend on them; 0 if the last member that
- * all builds have was not measured.
+ * with these enum rcore_built_jits. Unlike iseq_body.size, it is also right if
+ * the table was measured on another build. Returns iseq_body.size if the size
+ * does not depend on them, and 0 if the last member that all builds have was
+ * not measured.
  */
 uint32_t rcore_layout_iseq_body_size(const struct rcore_layout *layout, unsigned jits);
 

@@ -492,7 +492,7 @@ struct rcore_snapshot {
 	struct rcore_deployment deployment;
 
 	/*
-	 * Memory was short. Some of what is missing here is in the target.
+	 * Memory was short, so the target may have what is missing here.
 	 * `incomplete` is also true then.
 	 */
 	bool lacks_memory;

@@ -132,9 +132,7 @@ static struct rcore_error *open_recording(struct rcore_record *record)
 
 static bool is_recording(const char *path)
 {
-	static const char ending[] = ".rec";
-	size_t length = strlen(path);
-	return length >= strlen(ending) && !strcmp(path + length - strlen(ending), ending);
+	return rcore_ends_with(path, ".rec");
 }
 
 /* Finds which output is the recording, and which are made from it. */

@@ -21,11 +21,12 @@ static bool is_debug_only(Elf *elf)
 	return false;
 }
 
-/* Also returns NO_MEMORY for what libelf calls wrong without memory. */
+/* libelf also fails if memory is short; then this returns NO_MEMORY. */
 static struct rcore_error *wrong(const char *path, const char *what)
 {
-	return errno == ENOMEM ? rcore_error_no_memory()
-			       : rcore_error_create(RCORE_ERROR_FORMAT, "%s: %s", path, what);
+	return rcore_lacks_memory()
+		       ? rcore_error_no_memory()
+		       : rcore_error_create(RCORE_ERROR_FORMAT, "%s: %s", path, what);
 }
 
 static struct rcore_error *load(const char *path, unsigned machine, struct rcore_elf *elf)
@@ -36,9 +37,9 @@ static struct rcore_error *load(const char *path, unsigned machine, struct rcore
 		return rcore_error_no_memory();
 	if (errnum && (!elf->map.mode || S_ISREG(elf->map.mode)))
 		return rcore_error_os(errnum, "%s", path);
+	errno = 0;
 	if (elf->map.size >= SELFMAG && !memcmp(elf->map.bytes, ELFMAG, SELFMAG)) {
 		elf_version(EV_CURRENT);
-		errno = 0;
 		elf->elf = elf_memory((char *)elf->map.bytes, elf->map.size);
 	}
 	if (!elf->elf)
@@ -54,7 +55,7 @@ static struct rcore_error *load(const char *path, unsigned machine, struct rcore
 	if (is_debug_only(elf->elf))
 		return wrong(path, "contains only debug information, without the program's "
 				   "code");
-	return errno == ENOMEM ? rcore_error_no_memory() : NULL;
+	return rcore_lacks_memory() ? rcore_error_no_memory() : NULL;
 }
 
 struct rcore_error *rcore_elf_open(const char *path, unsigned machine, struct rcore_elf **ret)

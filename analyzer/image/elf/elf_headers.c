@@ -68,7 +68,7 @@ static bool read_headers(Elf *elf, unsigned machine, struct rcore_elf_headers *r
 static enum rcore_elf_outcome settle(bool is_read, struct rcore_elf_headers *headers,
 				     struct rcore_elf_headers *ret)
 {
-	bool lacks_memory = errno == ENOMEM;
+	bool lacks_memory = rcore_lacks_memory();
 	if (is_read && !lacks_memory) {
 		*ret = *headers;
 		return RCORE_ELF_READ;

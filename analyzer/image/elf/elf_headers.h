@@ -25,7 +25,7 @@ enum rcore_elf_outcome {
 	RCORE_ELF_NO_MEMORY, /* rcore has none left */
 };
 
-/* Reads the headers of a file, which is not UNREADABLE. */
+/* Reads the headers of a file. Never returns UNREADABLE. */
 enum rcore_elf_outcome rcore_elf_headers_read(Elf *elf, unsigned machine,
 					      struct rcore_elf_headers *ret);
 void rcore_elf_headers_deinit(struct rcore_elf_headers *headers);

@@ -89,7 +89,9 @@ static struct rcore_error *open_program(struct rcore_modules *modules, const cha
 		struct rcore_error *err = rcore_elf_open(candidates[i].path, machine, ret);
 		if (!err)
 			return NULL;
-		rcore_error_free(err);
+		err = rcore_error_forgive(err);
+		if (err)
+			return err;
 	}
 	*ret = NULL;
 	return NULL;

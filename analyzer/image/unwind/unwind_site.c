@@ -110,8 +110,8 @@ static bool find_cover(struct rcore_site *site)
 			site->fde_start = 0;
 		return true;
 	}
-	/* What comes next may set errno, too. */
-	if (errno == ENOMEM)
+	/* The next call may set errno for another reason. */
+	if (rcore_lacks_memory())
 		return false;
 	cfi = dwfl_module_dwarf_cfi(site->module->dwfl, &bias);
 	if (!cfi || dwarf_cfi_addrframe(cfi, site->address - bias, &frame))
@@ -126,16 +126,20 @@ struct rcore_site *rcore_site_at(struct rcore_sites *sites, uint64_t address)
 	if (index >= 0)
 		return sites->list.items[index];
 	struct rcore_site *site = rcore_arena_alloc(&sites->arena, sizeof(*site));
-	struct rcore_site **slot = site ? rcore_push(&sites->list) : NULL;
-	if (!slot || !rcore_address_map_put(&sites->at, address, (int)sites->list.count - 1))
+	struct rcore_site **slot = NULL;
+	if (site) {
+		site->address = address;
+		site->base_register = -1;
+		/* libdw finds nothing if it has no memory. */
+		errno = 0;
+		site->module = rcore_native_module_at(sites->native, address);
+		bool is_known = (site->module && find_cover(site)) || !rcore_lacks_memory();
+		slot = is_known ? rcore_push(&sites->list) : NULL;
+	}
+	if (!slot || !rcore_address_map_put(&sites->at, address, (int)sites->list.count - 1)) {
+		sites->no_memory = true;
 		return NULL;
+	}
 	*slot = site;
-	site->address = address;
-	site->base_register = -1;
-	/* libdw finds nothing if it has no memory; malloc() then sets errno. */
-	errno = 0;
-	site->module = rcore_native_module_at(sites->native, address);
-	if ((!site->module || !find_cover(site)) && errno == ENOMEM)
-		return NULL;
 	return site;
 }

@@ -243,7 +243,7 @@ static int walk_frames(struct rcore_walk *walk, Dwfl_Thread *thread)
 	walk->is_handed_over = true;
 	errno = 0;
 	int status = dwfl_thread_getframes(thread, on_frame, walk);
-	walk->unwinder->no_memory |= status < 0 && errno == ENOMEM;
+	walk->unwinder->no_memory |= status < 0 && rcore_lacks_memory();
 	return status;
 }
 
@@ -260,6 +260,7 @@ static bool walk_stretch(struct rcore_walk *walk, Dwfl_Thread *thread)
 	walk->at_start = true;
 	walk->is_stopped = walk->is_captured = walk->ended = walk->read_failed = false;
 	int status = walk_frames(walk, thread);
+	walk->unwinder->no_memory |= walk->unwinder->sites->no_memory;
 	if (walk->unwinder->no_memory)
 		return false;
 	if (walk->starts_over) {

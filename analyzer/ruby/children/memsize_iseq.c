@@ -66,13 +66,15 @@ static bool find_jits(struct rcore_ruby *ruby, unsigned *ret)
 /* The size of struct rb_iseq_constant_body. */
 static uint32_t body_size(struct rcore_sizing *sizing)
 {
+	enum { SEARCH_LIMIT = 3 };
 	unsigned jits;
 	if (!rcore_layout_has_jit_members(sizing->layout))
 		return sizing->layout->iseq_body.size;
 	if (!rcore_sizing_can_decode(sizing))
 		return 0;
 	struct rcore_statics *statics = &sizing->ruby->statics;
-	if (!statics->iseq_body_size && find_jits(sizing->ruby, &jits))
+	if (!statics->iseq_body_size && statics->body_searches++ < SEARCH_LIMIT &&
+	    find_jits(sizing->ruby, &jits))
 		statics->iseq_body_size = rcore_layout_iseq_body_size(sizing->layout, jits);
 	sizing->failed |= !statics->iseq_body_size;
 	return statics->iseq_body_size;

@@ -63,7 +63,7 @@ static bool fits_type(const struct rcore_iseq_info *iseq)
 static struct rcore_error *check_type(const struct rcore_iseq_info *iseq)
 {
 	return fits_type(iseq) ? NULL
-			       : corrupt(iseq, "has a type that is not that of its label");
+			       : corrupt(iseq, "has a type that does not match its label");
 }
 
 /*

@@ -52,12 +52,16 @@ struct holders {
 	size_t count, capacity;
 };
 
-/* Returns false if memory is short. */
+/*
+ * Compares with the last holders only: roots of one name are near each other,
+ * and a core may have millions. Returns false if memory is short.
+ */
 static bool add_root(struct holders *holders, const struct rcore_heap_root *root,
 		     const char *thread)
 {
-	for (size_t i = holders->count; i--;) {
-		struct holder *holder = &holders->items[i];
+	enum { COMPARED = 256 };
+	for (size_t i = 1; i <= holders->count && i <= COMPARED; i++) {
+		struct holder *holder = &holders->items[holders->count - i];
 		if (holder->root->kind == root->kind && holder->root->name == root->name &&
 		    holder->thread == thread) {
 			holder->count++;

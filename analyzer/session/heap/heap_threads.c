@@ -133,11 +133,17 @@ static int tid_of(const struct rcore_process *process, uint64_t address)
 
 const char *rcore_heap_thread_of_stack(struct rcore_heap_threads *threads, uint64_t address)
 {
+	enum { PAGE = 4096 };
 	load(threads);
 	const struct rcore_snapshot *snapshot = threads->snapshot;
+	/* A stack may have millions of words, and no page is of two stacks. */
+	if (address && address / PAGE == threads->last_page)
+		return threads->last_thread;
+	threads->last_page = address / PAGE;
+	threads->last_thread = NULL;
 	const int tid = snapshot && address ? tid_of(threads->process, address) : 0;
-	for (size_t i = 0; tid && i < snapshot->thread_count; i++)
+	for (size_t i = 0; tid && i < snapshot->thread_count && !threads->last_thread; i++)
 		if (snapshot->threads[i].tid == tid)
-			return snapshot->threads[i].id;
-	return NULL;
+			threads->last_thread = snapshot->threads[i].id;
+	return threads->last_thread;
 }

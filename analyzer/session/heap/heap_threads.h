@@ -19,6 +19,8 @@ struct rcore_heap_threads {
 	uint64_t vm;           /* 0: nothing has a name */
 	struct rcore_snapshot *snapshot;
 	bool is_loaded;
+	uint64_t last_page; /* of the stack that was asked for last */
+	const char *last_thread;
 };
 
 void rcore_heap_threads_deinit(struct rcore_heap_threads *threads);

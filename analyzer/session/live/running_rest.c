@@ -193,7 +193,6 @@ struct rcore_error *rcore_ahead_note_fibers(struct rcore_ahead *ahead,
 	    !earlier->addresses)
 		return rcore_error_no_memory();
 	earlier->count = first->fiber_count;
-	earlier->had_tasks = first->task_count;
 	for (size_t i = 0; i < first->fiber_count; i++)
 		ahead->fibers[i].is_as_first = is_as_first(session, &first->fibers[i]);
 	struct rcore_error *err = let_rest(ahead, session);

@@ -19,7 +19,7 @@ struct rcore_tracee {
 	int tid;
 	enum rcore_tracee_state state;
 	int signal; /* that it was about to receive */
-	/* Its registers once it is HALTED; its tid is not set. */
+	/* Registers, once the thread is HALTED. `thread.tid` is not set. */
 	struct rcore_native_thread thread;
 };
 

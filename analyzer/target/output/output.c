@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -374,14 +375,13 @@ static void rotate(const char *path, size_t largest)
 }
 
 /*
- * Removes the part of a line for which the disk has no room, and a log that was
- * created for it. Not if another process has appended a line meanwhile.
+ * If the disk is full, removes what was written of the line, and the log if it
+ * was created for it. The log is locked meanwhile.
  */
-static void take_back(const char *path, int fd, off_t before, size_t size)
+static void take_back(const char *path, int fd, off_t before)
 {
 	struct stat status, named;
-	if (fstat(fd, &status) || status.st_size < before ||
-	    (size_t)(status.st_size - before) >= size || ftruncate(fd, before))
+	if (fstat(fd, &status) || ftruncate(fd, before))
 		return;
 	if (!before && !lstat(path, &named) && named.st_dev == status.st_dev &&
 	    named.st_ino == status.st_ino)
@@ -417,9 +417,12 @@ struct rcore_error *rcore_output_append(const char *path, const char *line, size
 					 "link; remove it, or name another file",
 					 escaped);
 	} else {
+		/* Others append to the same log. */
+		bool is_locked = !flock(fd, LOCK_EX) && !fstat(fd, &status);
 		int errnum = write_all(fd, line, strlen(line));
 		if (errnum) {
-			take_back(path, fd, status.st_size, strlen(line));
+			if (is_locked)
+				take_back(path, fd, status.st_size);
 			err = rcore_error_os(errnum, "cannot write %s", escaped);
 		}
 	}

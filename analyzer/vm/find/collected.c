@@ -24,7 +24,7 @@ bool rcore_vm_is_ending(const struct rcore_thread *threads, size_t count)
 }
 
 struct sweep {
-	/* There may be some whose references are freed already. */
+	/* There may be garbage whose references are freed already. */
 	bool has_garbage;
 	bool has_marks;     /* the heap shows which objects are garbage */
 	bool is_collecting; /* the collector is at work, or may be */

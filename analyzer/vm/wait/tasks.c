@@ -301,9 +301,11 @@ struct rcore_error *rcore_vm_tasks(struct rcore_ruby *ruby, struct rcore_snapsho
 	struct tree tree = {.ruby = ruby, .snapshot = snapshot};
 	uint64_t async = 0;
 	/* A program may have thousands of constants, and is stopped now. */
-	if (ruby->earlier_fibers && !ruby->earlier_fibers->had_tasks)
+	if (ruby->earlier_fibers && ruby->statics.has_no_async)
 		return NULL;
-	rcore_error_free(rcore_vm_constant(ruby, snapshot, "Async", &async));
+	struct rcore_error *unknown = rcore_vm_constant(ruby, snapshot, "Async", &async);
+	ruby->statics.has_no_async = !unknown && !async;
+	rcore_error_free(unknown);
 	if (!async)
 		return NULL;
 	struct rcore_error *err = map_fibers(&tree);

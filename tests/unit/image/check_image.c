@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <spawn.h>
@@ -597,6 +598,20 @@ START_TEST(words_flipped)
 	}
 }
 
+/* What an earlier call left in errno says nothing about this file. */
+START_TEST(text_file_after_failure)
+{
+	const char *path = temporary_path("text");
+	struct rcore_elf *elf;
+	FILE *file = fopen(path, "w");
+	ck_assert(file && fputs("no ELF file", file) >= 0 && !fclose(file));
+	errno = ENOMEM;
+	rcore_auto_error err = rcore_elf_open(path, self_machine(), &elf);
+	ck_assert(err && err->code == RCORE_ERROR_FORMAT);
+	unlink(path);
+}
+END_TEST
+
 /* ASan ends a process that has no memory left. */
 #ifndef __SANITIZE_ADDRESS__
 START_TEST(no_memory_for_file)
@@ -655,14 +670,22 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {finds_modules,      overlay_fills,
-				      finds_symbols,      sysroot,
-				      unverified,         missing_file,
-				      search_paths,       deleted_file,
-				      executable,         link_map,
-				      mapped_to_look,     debug_file,
+	const TTest *const tests[] = {finds_modules,
+				      overlay_fills,
+				      finds_symbols,
+				      sysroot,
+				      unverified,
+				      missing_file,
+				      search_paths,
+				      deleted_file,
+				      executable,
+				      link_map,
+				      mapped_to_look,
+				      debug_file,
+				      text_file_after_failure,
 #ifndef __SANITIZE_ADDRESS__
-				      no_memory_for_file, no_memory_for_headers,
+				      no_memory_for_file,
+				      no_memory_for_headers,
 #endif
 				      replaced_file};
 	const struct rcore_test_loop loops[] = {{words_flipped, 10}};
