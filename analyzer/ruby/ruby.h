@@ -46,7 +46,7 @@ struct rcore_statics {
 	/* The element of CodeRanges that points to CR_Print. */
 	uint64_t printable;
 	uint32_t iseq_body_size; /* see ruby/children/memsize_iseq.c */
-	bool has_no_async; /* the constant Async did not exist at the last look */
+	bool has_no_async;       /* no constant Async at the last look */
 	unsigned shape_searches, generic_searches;
 	unsigned encoding_searches, default_searches, printable_searches;
 	unsigned body_searches;
@@ -123,7 +123,7 @@ struct rcore_ruby {
 		/* Of each: its rb_fiber_t, its Fiber (0: not known). */
 		uint64_t *addresses, *objects;
 		bool *unchanged, *seen;
-		size_t next;    /* after the one that was found last */
+		size_t next; /* after the one that was found last */
 	} * earlier_fibers;
 
 	/* How long chunks of C memory are; NULL: glibc's headers show it. */

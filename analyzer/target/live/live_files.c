@@ -173,7 +173,7 @@ int rcore_live_tasks(int folder, bool (*visit)(void *context, int tid), void *co
 
 size_t rcore_live_task_count(int folder)
 {
-	/* A folder without subfolders has two; this one has another for each thread. */
+	/* A folder has two links, and one more for each folder in it. */
 	enum { LINKS = 2 };
 	struct stat status;
 	bool is_known = !fstatat(folder, "task", &status, 0) && status.st_nlink > LINKS;
