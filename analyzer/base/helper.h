@@ -46,7 +46,7 @@ const char *rcore_helper_problem(const struct rcore_helper *helper);
 
 /*
  * Returns whether the helper could not be started, or may have found less,
- * because memory is short. Of a call that succeeded, this is known only if the
+ * because memory is short. For calls that succeed, rcore knows this only if the
  * user limits the memory.
  */
 bool rcore_helper_lacks_memory(const struct rcore_helper *helper);

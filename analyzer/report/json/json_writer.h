@@ -37,6 +37,7 @@ void rcore_json_write(struct rcore_json *json, struct json_object *value);
 /* Writes `value` on a line of its own, and releases it. */
 void rcore_json_put(struct rcore_json *json, const char *key, struct json_object *value);
 
+/* The same for a text, which may be NULL (null), and a number below 2^63. */
 void rcore_json_put_text(struct rcore_json *json, const char *key, const char *text);
 void rcore_json_put_number(struct rcore_json *json, const char *key, uint64_t number);
 

@@ -119,7 +119,7 @@ static size_t starve(void *context, const void *request, size_t size, void *ret,
 	return 0;
 }
 
-/* This is told, but only if the user limits the memory. */
+/* The helper reports this only if the user limits the memory. */
 START_TEST(lacks_memory)
 {
 	const struct rlimit limit = {256 << 20, 256 << 20};

@@ -270,8 +270,8 @@ START_TEST(test_faults)
 END_TEST
 
 /*
- * Finds the size of compiled code, of which only the body exists, if `scope` is
- * a class with these constants.
+ * Finds the size of an iseq that only has a body, in a world where the class
+ * `scope_name` has these constants.
  */
 static bool size_of_code(const char *scope_name, const char *const *names, size_t count,
 			 uint64_t *ret)
