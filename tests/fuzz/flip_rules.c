@@ -74,6 +74,7 @@ static const struct {
 	 * object has another type is lost (see below). */
 	{"basic.flags", OTHER_TEXT | FLIP_FIBER_LOST},
 	{"thread.name", TEXT | FLIP_NAME}, /* to another String */
+	{"ractor.name", FLIP_RACTOR},      /* the same */
 
 	/* Which frame is the innermost, and whose a parked fiber is. A method that C
 	 * calls leaves no trace in its caller's frame, and its function may have no
