@@ -77,7 +77,7 @@ struct rcore_error *rcore_collect_store(struct rcore_collect *collect)
 	collect->kept = in.kept;
 	if (in.plain >= 0)
 		close(in.plain);
-	if (err && in.kept >= 0 && !stored.kept)
+	if (err && in.kept >= 0 && (!stored.size || !stored.kept))
 		unlink(collect->stored);
 	return err;
 }
