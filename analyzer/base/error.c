@@ -81,7 +81,7 @@ bool rcore_lacks_memory(void)
 	enum { LITTLE = 1 << 20 };
 	if (errno != ENOMEM)
 		return false;
-	/* Or else the compiler leaves both calls out. */
+	/* Otherwise, the compiler removes both calls. */
 	void *volatile probe = malloc(LITTLE);
 	free(probe);
 	return !probe;

@@ -37,9 +37,10 @@ struct rcore_error *rcore_error_wrap(struct rcore_error *err, const char *format
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Whether a library that says only that it failed did so because memory is
- * short. Call it right after, and set errno to 0 before. A hostile file can
- * make a library ask for far too much; then a megabyte can still be had.
+ * Returns whether a library that does not report why it failed did so because
+ * memory is short. Set errno to 0 before the library's function, and call this
+ * right after it. A hostile file can make a library ask for far too much; then
+ * a megabyte can still be allocated.
  */
 bool rcore_lacks_memory(void);
 

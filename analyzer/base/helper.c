@@ -78,7 +78,7 @@ struct rcore_helper *rcore_helper_new(void *context)
 }
 
 /* Whether the user allows less memory than rcore does. */
-static bool is_limited(void)
+static bool user_limits_memory(void)
 {
 	struct rlimit limit;
 	return !getrlimit(RLIMIT_DATA, &limit) && limit.rlim_cur < MEMORY;
@@ -170,7 +170,7 @@ static void be_helper(struct rcore_helper *helper, int socket)
 								 (unsigned)helper->used,
 						      .no_filter = asks_servers()};
 	enum { OWN = 3 };
-	bool limited = is_limited();
+	bool is_limited = user_limits_memory();
 	reset_signals();
 	if (dup2(socket, OWN) < 0)
 		_exit(1);
@@ -181,7 +181,7 @@ static void be_helper(struct rcore_helper *helper, int socket)
 	close_all(0, asks_servers() ? STDERR_FILENO - 1 : STDERR_FILENO);
 	close_all(OWN + 1, ~0U);
 	rcore_confine(&confinement);
-	serve(helper, OWN, limited);
+	serve(helper, OWN, is_limited);
 }
 
 static bool start(struct rcore_helper *helper)

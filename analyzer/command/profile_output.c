@@ -257,8 +257,8 @@ static struct rcore_error *note_label(struct work *work, const char *name)
 	    !work->totals->keys.count)
 		return NULL;
 	snprintf(text, sizeof(text),
-		 "no sample has the label '%s'; if it is a field of docs/recognizers.md, rcore "
-		 "record --label %s records it",
+		 "no sample has the label '%s'; if docs/recognizers.md lists it, "
+		 "`rcore record --label %s` records it",
 		 rcore_escape(key, sizeof(key), options->by_label), key);
 	return add_note(work, name, text);
 }

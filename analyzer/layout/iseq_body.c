@@ -50,13 +50,10 @@ bool rcore_layout_has_jit_members(const struct rcore_layout *layout)
 
 uint32_t rcore_layout_iseq_body_size(const struct rcore_layout *layout, unsigned jits)
 {
-	const struct rcore_field *last = &layout->iseq_body.mandatory_only_iseq;
 	if (!rcore_layout_has_jit_members(layout))
 		return layout->iseq_body.size;
-	if (!rcore_has_place(last))
-		return 0;
-	uint32_t size = (uint32_t)last->offset + last->size;
-	for (size_t i = 0; i < RCORE_COUNT(parts); i++)
+	uint32_t size = (uint32_t)rcore_field_end(&layout->iseq_body.mandatory_only_iseq);
+	for (size_t i = 0; size && i < RCORE_COUNT(parts); i++)
 		if (is_of(&parts[i], layout) && (parts[i].jits & jits))
 			size += parts[i].bytes;
 	return size;

@@ -370,10 +370,10 @@ enum rcore_built_jits {
 };
 
 /*
- * Whether the size of struct rb_iseq_constant_body depends on the compilers
- * with which Ruby was built: from 3.2 on. One release has builds of several
- * sizes (Debian's is without YJIT, the official images have it), but all
- * members that rcore reads are before those that differ.
+ * Returns whether the size of struct rb_iseq_constant_body depends on the
+ * compilers with which Ruby was built: from 3.2 on. Builds of one release
+ * differ: Debian's lacks YJIT, the official images have it. All members that
+ * rcore reads are before those that differ.
  */
 bool rcore_layout_has_jit_members(const struct rcore_layout *layout);
 

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/text.h"
 
+#include "base/text.h"
 #include "layout/schema.h"
 #include "layout/store_private.h"
 

@@ -2,7 +2,6 @@
 #include "model/group.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/arena.h"
 #include "base/text.h"

@@ -63,9 +63,10 @@ static size_t sample_list(struct subject *subject, struct tally *tally, uint64_t
 	if (err)
 		tally->detail = rcore_arena_strdup(subject->ruby->arena, err->message);
 	else if (!rcore_list_counts(total, expected))
-		tally->detail = rcore_arena_printf(
-			subject->ruby->arena, "it has %zu entr%s, its counter says %" PRIu64,
-			total, total == 1 ? "y" : "ies", expected);
+		tally->detail =
+			rcore_arena_printf(subject->ruby->arena,
+					   "it has %zu entr%s, but its counter says %" PRIu64,
+					   total, total == 1 ? "y" : "ies", expected);
 	rcore_error_free(err);
 	size_t kept = total < limit ? total : limit;
 	for (size_t i = 0; i < kept; i++)

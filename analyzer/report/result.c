@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/result.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -28,9 +28,7 @@ void rcore_stack_reader_init(struct rcore_stack_reader *reader, struct rcore_liv
 						    &layout->ec.vm_stack_size, &layout->ec.cfp,
 						    &layout->ec.thread_ptr};
 	*reader = (struct rcore_stack_reader){.live = live, .layout = layout, .vm = vm};
-	for (size_t i = 0; i < RCORE_COUNT(fields); i++)
-		if (rcore_field_end(fields[i]) > reader->ec_size)
-			reader->ec_size = rcore_field_end(fields[i]);
+	reader->ec_size = rcore_fields_end(fields, RCORE_COUNT(fields));
 }
 
 void rcore_stack_reader_deinit(struct rcore_stack_reader *reader)

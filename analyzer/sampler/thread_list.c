@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/address_map.h"
+#include "base/count.h"
 #include "base/grow.h"
 #include "base/hot.h"
 #include "ruby/object/string.h"
@@ -35,13 +35,10 @@ static bool add_ractor(struct rcore_sampler *sampler, uint64_t address)
 		{&layout->ractor.threads_set, &layout->ractor.sched_running,
 		 &layout->ractor.gvl_owner}};
 	struct rcore_sampled_ractor *ractor = rcore_push(&sampler->ractors);
-	size_t size = 0;
 	if (!ractor)
 		return false;
 	ractor->address = address;
-	for (size_t i = 0; i < 3; i++)
-		if (rcore_field_end(fields[address != 0][i]) > size)
-			size = rcore_field_end(fields[address != 0][i]);
+	size_t size = rcore_fields_end(fields[address != 0], RCORE_COUNT(fields[0]));
 	return rcore_piece_set(&ractor->piece, address ? address : sampler->vm, size);
 }
 

@@ -50,8 +50,8 @@ struct rcore_error *rcore_session_thread_locals(const struct rcore_target *targe
 /*
  * Reads what rcore_session_thread_locals() will read once the process is
  * stopped, so that a copy made ahead has it. Without registers, pthread_t is
- * used as the thread pointer. Notes the pointer in `located`: while the process
- * is stopped, no module is searched for it, and there may be hundreds.
+ * used as the thread pointer. Stores the gem's pointer in `located`, because a
+ * search through modules, of which there may be hundreds, would prolong a stop.
  */
 void rcore_session_keep_thread_locals(const struct rcore_target *target,
 				      struct rcore_located *located,

@@ -114,13 +114,14 @@ static void leave_other_coroutines(struct rcore_snapshot *snapshot)
 	for (size_t i = 0; i < snapshot->fiber_count; i++)
 		if (switched_away(&snapshot->fibers[i]))
 			snapshot->fibers[i].is_parked = false;
-	rcore_problem_add(snapshot,
-			  rcore_error_create(
-				  RCORE_ERROR_UNSUPPORTED,
-				  "native frames of %zu parked fiber%s are missing: none has a "
-				  "stack pointer where native coroutines save it; was this "
-				  "Ruby built --with-coroutine=ucontext or =pthread?",
-				  lost, rcore_plural(lost)));
+	rcore_problem_add(
+		snapshot,
+		rcore_error_create(
+			RCORE_ERROR_UNSUPPORTED,
+			"native frames of %zu parked fiber%s are missing: no fiber has a "
+			"stack pointer where native coroutines save it; was this "
+			"Ruby built --with-coroutine=ucontext or =pthread?",
+			lost, rcore_plural(lost)));
 }
 
 static void add_parked(const struct rcore_target *target, const struct rcore_traits *traits,

@@ -2,7 +2,6 @@
 #include "session/weave.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/address_map.h"
 #include "base/grow.h"
@@ -128,12 +127,11 @@ static void admit_zeroes(const struct rcore_target *target, struct rcore_snapsho
 			snapshot,
 			rcore_error_create(
 				RCORE_ERROR_CORRUPT,
-				"the stacks of %zu of %zu thread%s contain only zeroes: the "
+				"the stacks of %zu of %zu threads contain only zeroes: the "
 				"program that wrote this core could not read them, so native "
 				"frames and some waits are missing; `rcore pack -p PID` saves "
 				"stacks",
-				count, target->process->thread_count,
-				rcore_plural(target->process->thread_count)));
+				count, target->process->thread_count));
 }
 
 /* Whether each stack was unwound to its end, and each part of it was woven. */

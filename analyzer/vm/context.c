@@ -73,7 +73,7 @@ static struct rcore_error *read_pairs(struct rcore_ruby *ruby, const uint64_t *s
 	if (!err && count != context->size)
 		err = rcore_error_create(RCORE_ERROR_CORRUPT,
 					 "its size is %" PRIu64
-					 ", but it holds %zu pair%s: it was being written, or "
+					 ", but it holds %zu pair%s: it was being written or "
 					 "is damaged",
 					 context->size, count, rcore_plural(count));
 	return err;

@@ -68,7 +68,7 @@ struct rcore_error *rcore_collect_store(struct rcore_collect *collect)
 	if (!err && !stored.size)
 		err = rcore_collect_late(collect);
 	collect->is_cut = stored.is_late || stored.is_plain_cut;
-	collect->has_no_core = !err && !stored.kept;
+	collect->has_no_core = in.kept >= 0 && (!stored.size || !stored.kept);
 	if (!err && what_is_cut(&stored))
 		rcore_collect_note(collect, what_is_cut(&stored));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", in.plain);
@@ -77,7 +77,5 @@ struct rcore_error *rcore_collect_store(struct rcore_collect *collect)
 	collect->kept = in.kept;
 	if (in.plain >= 0)
 		close(in.plain);
-	if (err && in.kept >= 0 && (!stored.size || !stored.kept))
-		unlink(collect->stored);
 	return err;
 }

@@ -92,9 +92,10 @@ static void summarize_copied(const struct rcore_record_summary *shown)
 			total->foreign == 1 ? "has" : "have",
 			(unsigned long long)total->unread);
 	if (summary->copied < summary->processes)
-		fprintf(stderr, "; %zu of %zu process%s sampled without BPF",
+		fprintf(stderr, "; %zu of %zu process%s %s sampled without BPF",
 			summary->processes - summary->copied, summary->processes,
-			summary->processes == 1 ? " was" : "es were");
+			summary->processes == 1 ? "" : "es",
+			summary->processes - summary->copied == 1 ? "was" : "were");
 	summarize_unwinding(shown);
 	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
 }

@@ -44,14 +44,12 @@ static struct rcore_error *load(const char *path, unsigned machine, struct rcore
 	}
 	if (!elf->elf)
 		return wrong(path, "is not an ELF file");
-	switch (rcore_elf_headers_read(elf->elf, machine, &elf->headers)) {
-	case RCORE_ELF_READ:
-		break;
-	case RCORE_ELF_NO_MEMORY:
+	enum rcore_elf_outcome outcome =
+		rcore_elf_headers_read(elf->elf, machine, &elf->headers);
+	if (outcome == RCORE_ELF_NO_MEMORY)
 		return rcore_error_no_memory();
-	default:
+	if (outcome != RCORE_ELF_READ)
 		return wrong(path, "is not a program or library of the core's machine");
-	}
 	if (is_debug_only(elf->elf))
 		return wrong(path, "contains only debug information, without the program's "
 				   "code");

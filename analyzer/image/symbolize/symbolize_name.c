@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "base/text.h"
 
+#include "base/text.h"
 #include "image/elf/module_helper.h"
 #include "image/symbolize/demangle.h"
 

@@ -68,7 +68,7 @@ static int on_thread(Dwfl_Thread *thread, void *argument)
 
 static struct rcore_error *refused(void)
 {
-	if (errno == ENOMEM)
+	if (rcore_lacks_memory())
 		return rcore_error_no_memory();
 	return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
 				  "libdwfl cannot unwind this target: %s", dwfl_errmsg(-1));

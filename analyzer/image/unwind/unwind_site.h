@@ -49,7 +49,7 @@ struct rcore_sites {
 		struct rcore_site **items;
 		size_t count, capacity;
 	} list;
-	bool no_memory; /* for some site, ever */
+	bool no_memory; /* memory was short for a site */
 };
 
 /*

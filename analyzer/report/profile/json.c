@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
 
 #include "report/json/json_writer.h"
 #include "report/profile/measures.h"

@@ -4,7 +4,7 @@
 #include "ruby/children/memsize_private.h"
 #include "ruby/object/constant.h"
 
-/* Names of constants that a cache is of; each list ends with 0. 3.2 on. */
+/* The names in paths of constants that are cached, each ended by 0; 3.2 on. */
 static uint64_t segments_size(struct rcore_sizing *sizing, uint64_t body)
 {
 	enum { SEGMENT_LIMIT = 4096 };
@@ -69,7 +69,7 @@ static uint32_t body_size(struct rcore_sizing *sizing)
 	enum { SEARCH_LIMIT = 3 };
 	unsigned jits;
 	if (!rcore_layout_has_jit_members(sizing->layout))
-		return sizing->layout->iseq_body.size;
+		return rcore_layout_iseq_body_size(sizing->layout, 0);
 	if (!rcore_sizing_can_decode(sizing))
 		return 0;
 	struct rcore_statics *statics = &sizing->ruby->statics;
@@ -90,7 +90,7 @@ static uint64_t plain_calls_size(struct rcore_sizing *sizing, uint64_t body)
 
 /*
  * Calls with keywords: up to 2.7, struct rb_kwarg_call_data (vm_core.h), which
- * is a rb_call_data and a pointer to the names. They follow the other calls.
+ * is an rb_call_data and a pointer to the names. They follow the other calls.
  */
 static uint64_t keyword_calls_size(struct rcore_sizing *sizing, uint64_t body)
 {

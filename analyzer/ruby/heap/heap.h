@@ -57,8 +57,8 @@ bool rcore_heap_is_garbage(struct rcore_ruby *ruby, uint64_t value);
 bool rcore_heap_may_be_garbage(struct rcore_ruby *ruby, uint64_t value, bool is_collecting);
 
 /*
- * Whether the object in this slot is certainly not garbage, also while the
- * collector is freeing some: it is marked, or it is on a page without garbage,
+ * Returns whether the object in this slot is certainly not garbage, even while
+ * the collector is freeing some. It is marked, or its page has no garbage,
  * because the page was swept before and the collector is not at work. Also
  * returns false if this cannot be read.
  */

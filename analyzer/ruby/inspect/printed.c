@@ -2,7 +2,6 @@
 #include "ruby/inspect/printed.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "ruby/object/array.h"
 #include "ruby/object/data.h"

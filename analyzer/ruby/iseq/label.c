@@ -24,7 +24,7 @@ static struct rcore_error *corrupt(const struct rcore_iseq_info *iseq, const cha
 				  text);
 }
 
-/* Whether one of the words is the start of the label. Its last word is NULL. */
+/* Whether the label starts with one of the words, the last of which is NULL. */
 static bool starts_with(const char *label, const char *const *words)
 {
 	while (*words && strncmp(label, *words, strlen(*words)) != 0)

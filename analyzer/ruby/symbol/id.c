@@ -181,10 +181,7 @@ struct rcore_error *rcore_id_find(struct rcore_ruby *ruby, const char *name, uin
 		if (!err && is_name)
 			err = symbol_id(ruby, ids, serial, ret);
 		/* A running process may be adding this one. */
-		if (err && err->code != RCORE_ERROR_NO_MEMORY) {
-			rcore_error_free(err);
-			err = NULL;
-		}
+		err = rcore_error_forgive(err);
 	}
 	return err;
 }

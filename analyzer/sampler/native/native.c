@@ -167,11 +167,6 @@ RCORE_HOT struct rcore_error *rcore_native_weave(struct rcore_sampler *sampler)
 		if (!fiber->frames)
 			return rcore_error_no_memory();
 	}
-	struct rcore_error *err =
-		rcore_session_weave(&native->session->target, native->located, &moment);
-	if (err && err->code != RCORE_ERROR_NO_MEMORY) {
-		rcore_error_free(err);
-		err = NULL;
-	}
-	return err;
+	return rcore_error_forgive(
+		rcore_session_weave(&native->session->target, native->located, &moment));
 }

@@ -42,10 +42,10 @@ struct rcore_error *rcore_session_roots(struct rcore_session *session, struct rc
 	if (count < process->thread_count)
 		snprintf(heap->problem, sizeof(heap->problem),
 			 "the registers of %zu of %zu thread%s are missing%s: what only "
-			 "their stacks refer to seems unreachable",
+			 "those stacks refer to seems unreachable",
 			 process->thread_count - count, process->thread_count,
 			 rcore_plural(process->thread_count),
-			 session->copied.unstopped_count ? " (they did not stop)" : "");
+			 session->copied.unstopped_count ? " (not stopped)" : "");
 	const struct rcore_roots_source source = {vm, objspace, threads, count,
 						  RCORE_ROOTS_STACK_LIMIT};
 	struct rcore_error *err = rcore_roots_find(ruby, &source, heap);

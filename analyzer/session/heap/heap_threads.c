@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "rcore.h"
 #include "ruby/iseq/iseq_locals.h"
 #include "vm/load.h"
@@ -82,7 +83,7 @@ static void write_frames(const char *fiber, const size_t *found, size_t count,
 			 char ret[RCORE_HEAP_FRAMES_SIZE])
 {
 	const size_t size = RCORE_HEAP_FRAMES_SIZE, listed = count < LISTED ? count : LISTED;
-	snprintf(ret, size, "%s frame%s", fiber, count == 1 ? "" : "s");
+	snprintf(ret, size, "%s frame%s", fiber, rcore_plural(count));
 	for (size_t i = 0; i < listed; i++) {
 		const size_t used = strlen(ret);
 		const char *before = !i ? " " : i + 1 == count ? " and " : ", ";
@@ -136,7 +137,7 @@ const char *rcore_heap_thread_of_stack(struct rcore_heap_threads *threads, uint6
 	enum { PAGE = 4096 };
 	load(threads);
 	const struct rcore_snapshot *snapshot = threads->snapshot;
-	/* A stack may have millions of words, and no page is of two stacks. */
+	/* A stack may have millions of words, and no page belongs to two stacks. */
 	if (address && address / PAGE == threads->last_page)
 		return threads->last_thread;
 	threads->last_page = address / PAGE;

@@ -54,8 +54,8 @@ void rcore_running_mark_late(const struct rcore_session *session,
 			  rcore_error_create(
 				  RCORE_ERROR_LIMIT,
 				  "the process was resumed after %zu ms (--max-pause), and the "
-				  "rest was read afterwards: %zu of %zu fiber%s (marked) "
-				  "and objects",
+				  "rest was read afterwards: objects, and %zu of %zu fiber%s "
+				  "(marked)",
 				  session->settings.max_pause_ms, count, snapshot->fiber_count,
 				  rcore_plural(snapshot->fiber_count)));
 }

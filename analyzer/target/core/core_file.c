@@ -189,7 +189,7 @@ static struct rcore_error *open_elf(const char *path, struct rcore_core_file *fi
 	elf_version(EV_CURRENT);
 	errno = 0;
 	file->elf = elf_memory((char *)file->bytes, file->size);
-	if (!file->elf && errno == ENOMEM)
+	if (!file->elf && rcore_lacks_memory())
 		return rcore_error_no_memory();
 	if (!file->elf)
 		return rcore_error_create(RCORE_ERROR_FORMAT,

@@ -122,10 +122,9 @@ static int own_descriptor(const char *path)
 	if (!name || !realpath(folder_of(path, room), folder))
 		return -1;
 	int length = snprintf(own, sizeof(own), "/proc/%d/", (int)getpid());
-	size_t size = strlen(folder);
 	long number = strtol(name + 1, &end, 10);
-	bool is_own = strncmp(folder, own, (size_t)length) == 0 &&
-		      strcmp(folder + size - strlen("/fd"), "/fd") == 0;
+	bool is_own =
+		strncmp(folder, own, (size_t)length) == 0 && rcore_ends_with(folder, "/fd");
 	return is_own && end != name + 1 && !*end && number <= INT_MAX ? (int)number : -1;
 }
 

@@ -375,8 +375,8 @@ static void rotate(const char *path, size_t largest)
 }
 
 /*
- * If the disk is full, removes what was written of the line, and the log if it
- * was created for it. The log is locked meanwhile.
+ * If the disk is full, removes the part of the line that was written, or the
+ * whole log if it was created for this line. The log is locked meanwhile.
  */
 static void take_back(const char *path, int fd, off_t before)
 {

@@ -24,7 +24,7 @@ bool rcore_vm_is_ending(const struct rcore_thread *threads, size_t count)
 }
 
 struct sweep {
-	/* There may be garbage whose references are freed already. */
+	/* There may be garbage whose references are already freed. */
 	bool has_garbage;
 	bool has_marks;     /* the heap shows which objects are garbage */
 	bool is_collecting; /* the collector is at work, or may be */
@@ -73,10 +73,9 @@ static void hold(struct rcore_loader *loader, uint64_t fiber, bool *held)
 }
 
 /*
- * Whether the fiber is certainly not garbage. What is wrong with it is damage
- * then, and must be reported. The memory of a freed fiber may point to an
- * object that was created in the slot of its own; hence the check of the
- * object.
+ * Whether the fiber is certainly not garbage. If so, anything wrong with it is
+ * damage and must be reported. The memory of a freed fiber may point to a newer
+ * object in the slot of its own, so the object is checked.
  */
 static bool is_alive(struct rcore_loader *loader, const struct sweep *sweep,
 		     const struct rcore_fiber *fiber)

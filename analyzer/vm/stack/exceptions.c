@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "vm/stack/exceptions.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "ruby/object/class_name.h"

@@ -152,11 +152,10 @@ static void decode(struct rcore_loader *loader, const struct rcore_fiber *fiber,
 	else if (!method_err && !frame->problem)
 		err = rcore_frame_prove(loader->ruby, fiber, frame, ep, method, limit);
 	if (err && method_err) {
-		/* Without memory, there seems to be no method entry. */
-		struct rcore_error *less =
-			method_err->code == RCORE_ERROR_NO_MEMORY ? err : method_err;
-		err = less == err ? method_err : err;
-		rcore_error_free(less);
+		/* If memory is short, there seems to be no method entry. */
+		bool is_short = method_err->code == RCORE_ERROR_NO_MEMORY;
+		rcore_error_free(is_short ? err : method_err);
+		err = is_short ? method_err : err;
 		method_err = NULL;
 	}
 	if (moment->may_be_unfilled && (err || method_err || frame->problem)) {

@@ -211,10 +211,7 @@ static struct rcore_error *find_holders(struct search *search, const struct libr
 		err = by_keys(search, pool, holders);
 	else
 		err = by_locals(search, pool, holders);
-	if (err && err->code != RCORE_ERROR_NO_MEMORY) {
-		rcore_error_free(err);
-		err = NULL;
-	}
+	err = rcore_error_forgive(err);
 	size_t size = search->holders.count * sizeof(*pool->holders);
 	pool->holders = err ? NULL : rcore_arena_alloc(&search->snapshot->arena, size + 1);
 	if (!pool->holders)

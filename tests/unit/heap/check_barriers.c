@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
-#include <stdlib.h>
 
 #include "base/count.h"
 #include "heap/barriers.h"

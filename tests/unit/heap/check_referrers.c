@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <check.h>
 
 #include "base/count.h"
 #include "heap/path.h"

@@ -111,7 +111,7 @@ END_TEST
 
 /* ASan ends a process that has no memory left. */
 #ifndef __SANITIZE_ADDRESS__
-/* Finds nothing because memory is short, like libdw, and says nothing of it. */
+/* Like libdw, finds nothing if memory is short, and does not report it. */
 static size_t starve(void *context, const void *request, size_t size, void *ret, size_t room)
 {
 	void *volatile block = malloc(SIZE_MAX / 4);

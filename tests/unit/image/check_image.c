@@ -646,7 +646,7 @@ static void allow_memory(void)
 	setrlimit(RLIMIT_DATA, &limit);
 }
 
-/* What libelf does not find then may be there. */
+/* What libelf does not find without memory may exist. */
 START_TEST(no_memory_for_headers)
 {
 	struct core_builder builder = {0};

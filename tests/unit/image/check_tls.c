@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <elf.h>
-#include <stdlib.h>
 
 #include "base/count.h"
 #include "fake_target.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/count.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a target ran, as its environment says. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/count.h"

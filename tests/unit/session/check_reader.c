@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a session keeps from one reading for the next. */
-#include <check.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

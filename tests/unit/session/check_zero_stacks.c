@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Which stacks a debugger could not read. */
-#include <check.h>
 #include <elf.h>
-#include <stdlib.h>
 
 #include "base/count.h"
 #include "session/zero_stacks.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "report/heap.h"
@@ -31,12 +30,12 @@ static void print_problems(const struct rcore_pen *pen, const struct rcore_heap_
 {
 	if (census->unknown_sizes)
 		fprintf(pen->out,
-			"%" PRIu64 " object%s of extensions: their C memory is not counted\n",
+			"the C memory of %" PRIu64 " object%s of extensions is not counted\n",
 			census->unknown_sizes, rcore_plural(census->unknown_sizes));
 	if (census->unswept)
-		fprintf(pen->out,
-			"%" PRIu64 " more slot%s with garbage that is not freed yet\n",
-			census->unswept, rcore_plural(census->unswept));
+		fprintf(pen->out, "%" PRIu64 " more slot%s %s garbage that is not freed yet\n",
+			census->unswept, rcore_plural(census->unswept),
+			census->unswept == 1 ? "has" : "have");
 	if (census->absent_pages)
 		rcore_styled(pen, RCORE_STYLE_PROBLEM,
 			     "! %" PRIu64 " page%s of the heap %s not in the core\n",

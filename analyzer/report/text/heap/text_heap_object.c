@@ -56,8 +56,8 @@ void rcore_text_gaps(const struct rcore_pen *pen, const struct rcore_heap_gaps *
 {
 	if (gaps->opaque)
 		fprintf(pen->out,
-			"%" PRIu64 " object%s of extensions: only the extension knows all "
-			"references\n",
+			"%" PRIu64 " object%s of extensions may have references that only "
+			"the extension knows\n",
 			gaps->opaque, rcore_plural(gaps->opaque));
 	if (gaps->partial)
 		rcore_styled(pen, RCORE_STYLE_PROBLEM,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/text/process/text_stack.h"
 
-#include <string.h>
-
 #include "base/text.h"
 #include "model/similar.h"
 #include "report/text/process/fold.h"
