@@ -49,7 +49,7 @@ module Running
         report, status = test.report("-p", pid, "--max-pause", limit)
         break unless report
         test.fail("exit status #{status}: #{report['failure']}") unless [0, 1].include?(status)
-        told = report["problems"].grep(/\Athe process was resumed after #{limit} ms \(--max-pause\), .*: (\d+) of (\d+) fibers/) { [Integer($1), Integer($2)] }
+        told = report["problems"].grep(/\Athe process was resumed after #{limit} ms \(--max-pause\), .* (\d+) of (\d+) fibers? /) { [Integer($1), Integer($2)] }
         late = report["fibers"].count { |fiber| fiber["late"] }
         test.same("late fibers with --max-pause #{limit}", told.empty? ? 0 : told[0][0], late)
         test.same("fibers", told[0][1], report["fibers"].size) unless told.empty?

@@ -137,7 +137,7 @@ const char *rcore_heap_thread_of_stack(struct rcore_heap_threads *threads, uint6
 	enum { PAGE = 4096 };
 	load(threads);
 	const struct rcore_snapshot *snapshot = threads->snapshot;
-	/* A stack may have millions of words, and no page belongs to two stacks. */
+	/* A stack may have millions of words. No page belongs to two stacks. */
 	if (address && address / PAGE == threads->last_page)
 		return threads->last_thread;
 	threads->last_page = address / PAGE;
