@@ -33,6 +33,19 @@ collect small --memory-limit 1 <"$core"
 [ $status = 124 ] || fail "no memory: status $status, $(cat err)"
 zstd -qdc small/*.full-core.zst | cmp - "$core" || fail "no memory: the core is lost: $(ls small)"
 [ "$(ls small | wc -l)" = 2 ] || fail "no memory: left behind: $(ls small)"
+# With a little more memory it finds some of what there is, and stores it. How far it gets depends on the addresses of
+# the run.
+partial=0
+for mib in $(seq 6 2 60); do
+	rm -rf short
+	collect short --memory-limit $mib <"$core"
+	[ $status != 0 ] || break
+	[ $status = 124 ] || fail "$mib MiB of memory: status $status, $(cat err)"
+	grep -q 'out of memory; allow more' short/rcore.log || fail "$mib MiB of memory: the log says $(cat short/rcore.log)"
+	ls short/*.full-core.zst >/dev/null || fail "$mib MiB of memory: the core is lost"
+	! ls short/*.txt >/dev/null 2>&1 || partial=$((partial + 1))
+done
+[ $status = 0 ] && [ $partial != 0 ] || fail "$mib MiB of memory: status $status, $partial partial reports"
 head -c 5000000 "$core" >half
 collect cut <half
 [ $status = 2 ] || fail "a cut core: status $status, $(cat err)"

@@ -36,8 +36,12 @@ enum {
 /* How the names of the outputs end. */
 extern const char *const rcore_collect_endings[RCORE_COLLECT_OUTPUTS];
 
-/* The exit status if a limit of time or memory was exceeded. */
-enum { RCORE_COLLECT_LIMIT = 124 };
+/*
+ * The exit status if a limit of time or memory was exceeded. The child returns
+ * the other one if it has written everything that it could find with too little
+ * memory.
+ */
+enum { RCORE_COLLECT_LIMIT = 124, RCORE_COLLECT_SHORT = 125 };
 
 struct rcore_collect {
 	struct rcore_cli_target *target;

@@ -72,7 +72,8 @@ static struct rcore_error *keep_some(struct rcore_collect *collect, int status)
 	struct rcore_error *err = NULL;
 	struct stat found;
 	for (size_t i = 0; i < RCORE_COLLECT_LINE; i++) {
-		bool is_complete = status == 2 && i < RCORE_COLLECT_PACK &&
+		bool is_complete = (status == 2 || status == RCORE_COLLECT_LIMIT) &&
+				   i < RCORE_COLLECT_PACK &&
 				   !fstat(collect->outputs[i].fd, &found) && found.st_size;
 		if (is_complete && !err)
 			err = keep(collect, i);
@@ -105,9 +106,11 @@ static void done(size_t index, char *text, int status, void *context)
 	struct rcore_collect *collect = context;
 	char *message = why(collect, text, status);
 	struct rcore_error *err = NULL;
-	collect->status = status == -SIGXCPU ? RCORE_COLLECT_LIMIT : status < 0 ? 2 : status;
-	err = status == 0 || status == 1 ? keep_all(collect) : keep_some(collect, status);
-	if (!err && status != 0 && status != 1 && collect->spool.path)
+	bool is_limit = status == -SIGXCPU || status == RCORE_COLLECT_SHORT;
+	bool is_written = status == 0 || status == 1 || status == RCORE_COLLECT_SHORT;
+	collect->status = is_limit ? RCORE_COLLECT_LIMIT : status < 0 ? 2 : status;
+	err = is_written ? keep_all(collect) : keep_some(collect, status);
+	if (!err && !is_written && collect->spool.path)
 		err = spool_failure(collect, message);
 	if (err) {
 		free(message);

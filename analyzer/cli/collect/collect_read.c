@@ -45,16 +45,20 @@ void rcore_collect_describe(const struct rcore_collect *collect,
 	deployment->host_source = "machine";
 }
 
+static const char out_of_memory[] = "out of memory; allow more with --memory-limit";
+
 static struct rcore_error *write_line(const struct rcore_collect *collect,
 				      const struct rcore_snapshot *snapshot)
 {
 	struct rcore_arena arena = {0};
 	struct rcore_result result;
 	char name[96];
+	bool is_short = snapshot->lacks_memory;
 	struct rcore_error *err =
 		/* The pack is in the folder next to that of the line. */
 		rcore_result_make(rcore_collect_name(collect, RCORE_COLLECT_PACK, name),
-				  snapshot->incomplete, snapshot, NULL, &arena, &result);
+				  is_short ? RCORE_COLLECT_LIMIT : snapshot->incomplete,
+				  snapshot, is_short ? out_of_memory : NULL, &arena, &result);
 	if (!err)
 		err = rcore_spool_write_line(&result, RCORE_CHILD_FILES + RCORE_COLLECT_LINE);
 	rcore_arena_deinit(&arena);
@@ -94,7 +98,7 @@ static struct rcore_error *write_all(const struct rcore_collect *collect,
 	return !err && collect->spool.path ? write_line(collect, snapshot) : err;
 }
 
-static struct rcore_error *read_core(const struct rcore_collect *collect, bool *ret_partial)
+static struct rcore_error *read_core(const struct rcore_collect *collect, int *ret_status)
 {
 	struct rcore_session *session = NULL;
 	struct rcore_snapshot *snapshot = NULL;
@@ -106,7 +110,8 @@ static struct rcore_error *read_core(const struct rcore_collect *collect, bool *
 	if (!err)
 		err = write_all(collect, session, snapshot);
 	if (!err)
-		*ret_partial = snapshot->incomplete;
+		*ret_status =
+			snapshot->lacks_memory ? RCORE_COLLECT_SHORT : snapshot->incomplete;
 	rcore_snapshot_free(snapshot);
 	rcore_close(session);
 	return err;
@@ -129,15 +134,18 @@ int rcore_collect_read(struct rcore_collect *collect, int fd)
 		.room = collect->room,
 		.seconds = (unsigned)collect->asked->seconds,
 	};
-	bool is_partial = false;
+	int status = 0;
 	struct rcore_error *err = rcore_child_enter(&child);
 	if (err)
 		dprintf(fd, "%s", err->message);
 	if (err)
 		return 2;
-	err = read_core(collect, &is_partial);
-	if (!err)
-		return is_partial;
-	dprintf(RCORE_CHILD_MESSAGE, "%s", err->message);
-	return err->code == RCORE_ERROR_NO_MEMORY ? RCORE_COLLECT_LIMIT : rcore_cli_fail(err);
+	err = read_core(collect, &status);
+	bool is_short =
+		err ? err->code == RCORE_ERROR_NO_MEMORY : status == RCORE_COLLECT_SHORT;
+	if (err || is_short)
+		dprintf(RCORE_CHILD_MESSAGE, "%s", is_short ? out_of_memory : err->message);
+	if (err)
+		status = is_short ? RCORE_COLLECT_LIMIT : rcore_cli_fail(err);
+	return status;
 }
