@@ -13,16 +13,16 @@
 
 struct rcore_heap_object {
 	uint64_t address;
-	const char *klass; /* the name of its class; "(internal)" ... */
+	const char *klass; /* the name of its class; "(iseq)" ... */
 	/* Of a class or module; "T2" for a Thread; NULL: it has none. */
 	const char *name;
 	uint64_t bytes; /* of its slot and its C memory */
 	/* What would be freed with it; 0: not computed, or unreachable. */
 	uint64_t retained;
 	/*
-   * Only code of an extension knows all that it refers to, or how large
-   * it is.
-   */
+	 * Only code of an extension knows all that it refers to, or how large
+	 * it is.
+	 */
 	bool is_opaque;
 };
 

@@ -71,7 +71,7 @@ static void put_node(struct writer *writer, uint32_t node)
 	rcore_heap_walk_edges(writer->walk, node, &targets, &first, &end);
 	if (is_slot(writer, node)) {
 		uint32_t title = writer->export->title[node];
-		/* "(internal)" and the like are objects of the VM. */
+		/* "(iseq)" and the like are objects of the VM. */
 		type = writer->export->titles[title][0] == '(' ? HIDDEN : OBJECT;
 		name = OWN_STRINGS + title;
 		bytes = rcore_heap_bytes(heap, node);

@@ -100,14 +100,14 @@ struct rcore_error *rcore_session_heap(struct rcore_session *session, rcore_heap
 	return rcore_target_judge(&session->target, err);
 }
 
-/* "(iseq)" for an imemo, "T_NODE" for what has no class. */
-static const char *internal_name(struct rcore_ruby *ruby, struct rcore_arena *arena,
-				 const struct rcore_census_row *row)
+const char *rcore_heap_internal_name(struct rcore_ruby *ruby, struct rcore_arena *arena,
+				     uint8_t type, unsigned imemo)
 {
-	unsigned imemo = (unsigned)(row->key >> 8);
-	if (row->type == RCORE_T_IMEMO)
+	const char *name = rcore_type_name(type);
+	if (type == RCORE_T_ICLASS)
+		return "(included module)";
+	if (type == RCORE_T_IMEMO)
 		return rcore_arena_printf(arena, "(%s)", rcore_imemo_name(ruby->layout, imemo));
-	const char *name = rcore_type_name(row->type);
 	return rcore_arena_printf(arena, "(%s without a class)", name ? name : "unknown type");
 }
 
@@ -116,15 +116,13 @@ const char *rcore_heap_class_name(struct rcore_ruby *ruby, struct rcore_arena *a
 {
 	uint64_t klass = row->key;
 	const char *name;
-	if (!rcore_is_object(ruby, row->key))
-		return internal_name(ruby, arena, row);
+	if (row->type == RCORE_T_ICLASS || !rcore_is_object(ruby, row->key))
+		return rcore_heap_internal_name(ruby, arena, row->type,
+						(unsigned)(row->key >> 8));
 	struct rcore_error *err = NULL;
 	/* The class of an object is past its singleton class. */
-	if (row->type != RCORE_T_CLASS && row->type != RCORE_T_MODULE &&
-	    row->type != RCORE_T_ICLASS)
+	if (row->type != RCORE_T_CLASS && row->type != RCORE_T_MODULE)
 		err = rcore_real_class(ruby, row->key, &klass);
-	if (row->type == RCORE_T_ICLASS)
-		return "(included modules)";
 	if (row->type == RCORE_T_CLASS)
 		return "Class";
 	if (!err)

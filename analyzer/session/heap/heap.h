@@ -51,6 +51,14 @@ void rcore_heap_census_free(struct rcore_heap_census *census); /* NULL-safe */
 const char *rcore_heap_class_name(struct rcore_ruby *ruby, struct rcore_arena *arena,
 				  const struct rcore_census_row *row);
 
+/*
+ * Returns the name of a type whose objects have no class that a program knows:
+ * "(iseq)", "(included module)", "(T_ARRAY without a class)". `imemo` is the
+ * imemo_type of a T_IMEMO. NULL if memory is short.
+ */
+const char *rcore_heap_internal_name(struct rcore_ruby *ruby, struct rcore_arena *arena,
+				     uint8_t type, unsigned imemo);
+
 struct rcore_list_options {
 	const char *klass; /* its name, as the census prints it */
 	/* All must be met: "KEY=VALUE" or "KEY". */

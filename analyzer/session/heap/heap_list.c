@@ -49,8 +49,12 @@ static struct rcore_error *is_of_class(struct listing *listing, uint64_t key, ui
 				       bool *ret)
 {
 	const struct rcore_census_row row = {.key = key, .type = type};
-	/* Each class has a singleton class of its own. */
-	if (type == RCORE_T_CLASS || type == RCORE_T_ICLASS)
+	/*
+	 * Each class has a singleton class of its own. That of
+	 * RubyVM::FrozenCore has no class: Init_VM() in vm.c clears it.
+	 */
+	if (type == RCORE_T_ICLASS ||
+	    (type == RCORE_T_CLASS && rcore_is_object(listing->ruby, key)))
 		key = UINT64_MAX - type;
 	int known = rcore_address_map_get(&listing->known, key);
 	if (known < 0) {

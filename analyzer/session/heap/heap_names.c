@@ -9,6 +9,7 @@
 #include "ruby/object/class.h"
 #include "ruby/object/class_name.h"
 #include "ruby/object/data.h"
+#include "session/heap/heap.h"
 
 /* The text before the name or the index, and the text after it. */
 static const struct {
@@ -86,22 +87,33 @@ static uint32_t class_of(const struct rcore_heap *heap, uint32_t node)
 	return is_own ? RCORE_HEAP_NONE : rcore_heap_class(heap, node);
 }
 
-static const char *own_name(struct rcore_heap_namer *namer, uint8_t type)
+/*
+ * Nodes without a class have a small number as key, not an address: the type,
+ * and the imemo_type above it.
+ */
+enum { IMEMO_SHIFT = 8 };
+
+static uint64_t own_key(struct rcore_heap_namer *namer, uint32_t node)
 {
-	const char *name = rcore_type_name(type);
-	if (type == RCORE_T_IMEMO)
-		return "(internal)";
-	if (type == RCORE_T_ICLASS)
-		return "(included module)";
-	return rcore_arena_printf(namer->arena, "(%s without a class)",
-				  name ? name : "unknown type");
+	const uint8_t type = namer->heap->type[node];
+	uint64_t flags = 0;
+	if (type != RCORE_T_IMEMO)
+		return type;
+	rcore_error_free(
+		rcore_flags(namer->ruby, rcore_heap_address(namer->heap, node), &flags));
+	const int imemo = rcore_imemo_type(flags);
+	return type | (uint64_t)(imemo < 0 ? 0 : imemo) << IMEMO_SHIFT;
 }
 
-/* `key` is that of a type, or the address of a real class. */
-static struct rcore_error *add_class(struct rcore_heap_namer *namer, uint64_t key, uint8_t type,
+/* `key` is that of own_key(), or the address of a real class. */
+static struct rcore_error *add_class(struct rcore_heap_namer *namer, uint64_t key,
 				     uint32_t *ret)
 {
-	const char *name = key == type ? own_name(namer, type) : class_path(namer, key);
+	const char *name =
+		rcore_is_object(namer->ruby, key)
+			? class_path(namer, key)
+			: rcore_heap_internal_name(namer->ruby, namer->arena, (uint8_t)key,
+						   (unsigned)(key >> IMEMO_SHIFT));
 	struct rcore_error *err = rcore_heap_redact(namer, RCORE_PART_NAME, &name);
 	if (err)
 		return err;
@@ -117,12 +129,11 @@ static struct rcore_error *add_class(struct rcore_heap_namer *namer, uint64_t ke
 static struct rcore_error *find_number(struct rcore_heap_namer *namer, uint32_t node,
 				       uint32_t klass, uint32_t *ret)
 {
-	uint8_t type = namer->heap->type[node];
-	/* Nodes without a class have a small number as key, not an address. */
-	uint64_t key = klass == RCORE_HEAP_NONE ? type : rcore_heap_address(namer->heap, klass);
+	const uint64_t key = klass == RCORE_HEAP_NONE ? own_key(namer, node)
+						      : rcore_heap_address(namer->heap, klass);
 	uint64_t real = key;
 	int known = rcore_address_map_get(&namer->known, key);
-	if (known < 0 && key != type) {
+	if (known < 0 && rcore_is_object(namer->ruby, key)) {
 		rcore_error_free(rcore_real_class(namer->ruby, key, &real));
 		known = rcore_address_map_get(&namer->known, real);
 		if (known >= 0 && !rcore_address_map_put(&namer->known, key, known))
@@ -131,7 +142,7 @@ static struct rcore_error *find_number(struct rcore_heap_namer *namer, uint32_t 
 	*ret = (uint32_t)known;
 	if (known >= 0)
 		return NULL;
-	struct rcore_error *err = add_class(namer, real, type, ret);
+	struct rcore_error *err = add_class(namer, real, ret);
 	if (!err && real != key && !rcore_address_map_put(&namer->known, key, (int)*ret))
 		err = rcore_error_no_memory();
 	return err;
