@@ -236,7 +236,7 @@ static void print_pause(const struct rcore_session *session)
 		(double)copied->bytes / 1e6, (double)copied->pause_ns / 1e6);
 	if (copied->unstopped_count)
 		fprintf(stderr, ", except %zu thread%s, which did not stop",
-			copied->unstopped_count, copied->unstopped_count == 1 ? "" : "s");
+			copied->unstopped_count, rcore_plural(copied->unstopped_count));
 	fprintf(stderr, "\n");
 }
 

@@ -106,7 +106,7 @@ static void print_summary(const struct tree *tree)
 		put_name(tree, member);
 		if (member->look.threads)
 			fprintf(tree->out, "  %zu thread%s", member->look.threads,
-				member->look.threads == 1 ? "" : "s");
+				rcore_plural(member->look.threads));
 		putc('\n', tree->out);
 		if (!*member->look.summary)
 			continue;

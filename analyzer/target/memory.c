@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
+
 const char *rcore_fault_text(enum rcore_fault fault)
 {
 	switch (fault) {
@@ -32,7 +34,7 @@ struct rcore_error *rcore_fault_error(enum rcore_fault fault, const char *what,
 {
 	return rcore_error_create(RCORE_ERROR_FAULT,
 				  "cannot read %s: %zu byte%s at 0x%" PRIx64 ": %s", what, size,
-				  size == 1 ? "" : "s", address, rcore_fault_text(fault));
+				  rcore_plural(size), address, rcore_fault_text(fault));
 }
 
 /*

@@ -75,7 +75,7 @@ static void write_side(const struct rcore_profile_report *report, enum rcore_sid
 		fprintf(out,
 			"; threads left their processors %" PRIu64
 			" time%s, for %.3f s in all\n",
-			sum->count, sum->count == 1 ? "" : "s", seconds(sum->wall));
+			sum->count, rcore_plural(sum->count), seconds(sum->wall));
 		return;
 	}
 	fprintf(out, ", %" PRIu64 " %s%s", sum->count, is_time ? "sample" : "call",

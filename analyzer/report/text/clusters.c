@@ -134,7 +134,7 @@ struct rcore_error *rcore_report_clusters(const struct rcore_clusters *clusters,
 	}
 	print_failed(&pen, clusters);
 	print_gone(&pen, clusters);
-	fprintf(out, "%zu core%s, %zu different crash%s", cores, cores == 1 ? "" : "s",
+	fprintf(out, "%zu core%s, %zu different crash%s", cores, rcore_plural(cores),
 		clusters->count, clusters->count == 1 ? "" : "es");
 	if (clusters->count && clusters->items[0].novelty != RCORE_NOVELTY_UNKNOWN)
 		fprintf(out, ", %zu new", fresh);

@@ -97,7 +97,7 @@ static void print_copy(const struct rcore_pen *pen, const struct rcore_snapshot 
 	fprintf(pen->out,
 		"  copy %zu file%s from the machine that wrote the core. There:\n\n"
 		"    tar -chzf core-files.tar.gz",
-		count, count == 1 ? "" : "s");
+		count, rcore_plural(count));
 	for (size_t i = 0; i < snapshot->module_count; i++)
 		if (is_copied(&snapshot->modules[i]))
 			fprintf(pen->out, " \\\n      %s", snapshot->modules[i].path);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/text.h"
 #include "report/json/json.h"
 #include "report/redaction.h"
 #include "report/report.h"
@@ -51,7 +52,7 @@ static void print_without(const struct rcore_pen *pen, size_t count)
 	if (count)
 		rcore_styled(pen, RCORE_STYLE_QUIET,
 			     "%s fiber%s without a context (--all shows each)\n",
-			     rcore_count_text(count, number), count == 1 ? "" : "s");
+			     rcore_count_text(count, number), rcore_plural(count));
 }
 
 static void print_stacks(struct rcore_text *text, int *fibers)

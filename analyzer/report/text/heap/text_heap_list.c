@@ -28,7 +28,7 @@ struct rcore_error *rcore_report_heap_list_text(const struct rcore_heap_list *li
 {
 	const struct rcore_pen pen = {.out = out, .color = options && options->color};
 	rcore_escape_write(out, list->klass);
-	fprintf(out, ": %" PRIu64 " object%s", list->count, list->count == 1 ? "" : "s");
+	fprintf(out, ": %" PRIu64 " object%s", list->count, rcore_plural(list->count));
 	if (list->count < list->total)
 		fprintf(out, " of %" PRIu64, list->total);
 	fprintf(out, ", %" PRIu64 " bytes\n", list->bytes);

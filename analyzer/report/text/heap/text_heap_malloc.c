@@ -88,7 +88,7 @@ static void print_chunks(FILE *out, const struct rcore_malloc *heap)
 		if (words->states[state])
 			print_row(out, words->states[state], &heap->sums[state]);
 	fprintf(out, "\n%zu arena%s, %" PRIu64 " %s\n", heap->arena_count,
-		heap->arena_count == 1 ? "" : "s", heap->system_bytes, words->system);
+		rcore_plural(heap->arena_count), heap->system_bytes, words->system);
 }
 
 struct rcore_error *rcore_report_malloc_text(const struct rcore_malloc_report *report,

@@ -24,7 +24,7 @@ static void print_group(const struct rcore_pen *pen, const struct rcore_duplicat
 	putc('\n', out);
 	for (size_t i = 0; i < group->holder_count; i++) {
 		fprintf(out, "  held %8" PRIu64 " time%s by ", group->holders[i].count,
-			group->holders[i].count == 1 ? "" : "s");
+			rcore_plural(group->holders[i].count));
 		rcore_escape_write(out, group->holders[i].klass);
 		fputs(": ", out);
 		rcore_escape_write(out, group->holders[i].how);

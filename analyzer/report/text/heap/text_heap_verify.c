@@ -39,7 +39,7 @@ struct rcore_error *rcore_report_heap_verify_text(const struct rcore_heap_verifi
 	fprintf(out,
 		"%" PRIu64 " objects and %" PRIu64 " references checked: %" PRIu64
 		" defect%s\n",
-		verified->objects, verified->references, all, all == 1 ? "" : "s");
+		verified->objects, verified->references, all, rcore_plural(all));
 	if (verified->unchecked)
 		fprintf(out, "Not checked: %s\n", verified->unchecked);
 	rcore_text_gaps(&pen, &verified->gaps);

@@ -113,7 +113,7 @@ static void print_aged(const struct rcore_text *text)
 		fprintf(text->pen.out,
 			"The stacks of %zu parked fiber%s are as of %.1f ms before the stop; "
 			"use --exact to copy them during it\n",
-			count, count == 1 ? "" : "s", (double)age / 1e6);
+			count, rcore_plural(count), (double)age / 1e6);
 }
 
 static void print_how(const struct rcore_text *text)

@@ -81,7 +81,7 @@ static void print_count(const struct rcore_text *text, const char **before, size
 	if (!count)
 		return;
 	fprintf(text->pen.out, "%s%s %s%s", *before, rcore_count_text(count, number), what,
-		count == 1 ? "" : "s");
+		rcore_plural(count));
 	*before = ", ";
 }
 

@@ -107,7 +107,7 @@ static void print_interpreter(const struct rcore_pen *pen, const struct rcore_fi
 		return;
 	}
 	rcore_styled(pen, RCORE_STYLE_QUIET, "%8s  (%s interpreter frame%s: ", "",
-		     rcore_count_text(row->count, number), row->count == 1 ? "" : "s");
+		     rcore_count_text(row->count, number), rcore_plural(row->count));
 	fputs(what, pen->out);
 	fputs(" in ", pen->out);
 	rcore_styled_text(pen, RCORE_STYLE_PLAIN, fiber->native[at].function);

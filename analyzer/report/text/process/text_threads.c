@@ -96,7 +96,7 @@ static void print_fiber_count(const struct rcore_text *text, const struct rcore_
 {
 	char number[RCORE_COUNT_SIZE];
 	fprintf(text->pen.out, "  %s fiber%s", rcore_count_text(thread->fiber_count, number),
-		thread->fiber_count == 1 ? "" : "s");
+		rcore_plural(thread->fiber_count));
 	if (text->options.verbose)
 		print_addresses(text, thread);
 	putc('\n', text->pen.out);
@@ -233,7 +233,7 @@ static void print_others(const struct rcore_text *text)
 	char number[RCORE_COUNT_SIZE];
 	fprintf(out, "\n%s other kernel thread%s without Ruby: LWP",
 		rcore_count_text(snapshot->other_count, number),
-		snapshot->other_count == 1 ? "" : "s");
+		rcore_plural(snapshot->other_count));
 	for (size_t i = 0; i < shown; i++)
 		fprintf(out, " %d", snapshot->others[i].tid);
 	rcore_text_ids_end(text, snapshot->other_count, shown);
