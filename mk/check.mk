@@ -4,7 +4,7 @@ CHECK_SRC   = $(wildcard tests/unit/check_*.c tests/unit/*/check_*.c)
 CHECKS      = $(CHECK_SRC:%.c=$(BUILD)/%)
 SUPPORT_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support/*.c))
 CHECK_LIBS  = $(shell pkg-config --libs check)
-SAN_FLAGS   = -DRCORE_FIELDS_BY_CALL=1 -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+SAN_FLAGS   = -DRCORE_FIELDS_BY_CALL=1 -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
 $(SUPPORT_OBJ) $(CHECKS:%=%.o) $(BUILD)/tests/triage/write.o: override CPPFLAGS += -Itests/support -Iplugin $(shell pkg-config --cflags check)
 

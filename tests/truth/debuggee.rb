@@ -71,9 +71,9 @@ class Debuggee
   end
 
   def die
-    wait(spawn_ruby("abort"))
+    status = wait(spawn_ruby("abort"))
     @core = Dir[path("core*")].max_by { |file| File.mtime(file) }
-    raise Failed, "no core file in #{@outside}#{output}" unless @core
+    raise Failed, "no core file in #{@outside}: the program ended with #{status.inspect}#{output}" unless @core
     own(@core)
   end
 
