@@ -15,13 +15,13 @@ module Packed
       drawn(rubies.select { |ruby| fixture.runs_on?(ruby.version) }, 1).map do |ruby|
         LiveCase.new("packed #{fixture.name} #{ruby.name}") { Packed.test(self, fixture, ruby) }
       end
-    end + rubies.flat_map do |ruby|
+    end + drawn(rubies, 2).flat_map do |ruby|
       [LiveCase.new("packed busy #{ruby.name}") { Packed.busy(self, ruby) },
        LiveCase.new("packed and ended #{ruby.name}") { Packed.ended(self, ruby) }]
     end
   end
 
-  # A case takes seconds. Unless all are asked for, each run draws `count` Rubies for each fixture.
+  # A case takes seconds. Unless all are asked for, each run draws `count` Rubies for it.
   def self.drawn(rubies, count)
     ENV["LIVE"] == "all" || ARGV.any? ? rubies : rubies.sample(count)
   end
