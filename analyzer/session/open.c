@@ -148,9 +148,13 @@ struct rcore_error *rcore_target_check_files(const struct rcore_target *target)
 struct rcore_error *rcore_target_judge(const struct rcore_target *target,
 				       struct rcore_error *err)
 {
-	struct rcore_error *shrunk = rcore_target_check_files(target);
-	if (!shrunk)
+	struct rcore_error *better = rcore_target_check_files(target);
+	if (!better && err && err->code == RCORE_ERROR_FAULT &&
+	    rcore_core_is_truncated(target->core))
+		better = rcore_error_create(RCORE_ERROR_FAULT, "%s; " RCORE_CORE_ADVICE,
+					    err->message);
+	if (!better)
 		return err;
 	rcore_error_free(err);
-	return shrunk;
+	return better;
 }

@@ -73,8 +73,9 @@ struct rcore_error *rcore_target_check_files(const struct rcore_target *target);
 
 /*
  * Returns `err`, the result of a read, or an error that says that a mapped file
- * became shorter meanwhile: `err` is then only a consequence. Takes ownership
- * of `err`, which may be NULL.
+ * became shorter meanwhile: `err` is then only a consequence. If the core was
+ * truncated before, adds what to do about it. Takes ownership of `err`, which
+ * may be NULL.
  */
 struct rcore_error *rcore_target_judge(const struct rcore_target *target,
 				       struct rcore_error *err);

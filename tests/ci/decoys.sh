@@ -125,6 +125,17 @@ job with_pattern '|/bin/false' "$top/ci/run" bash -c "$crash"
 says "left no core: the kernel hands cores to '\|/bin/false'"
 job with_pattern core bash -c "ulimit -H -c 0; exec '$top/ci/run' bash -c '$crash'"
 says 'left no core: the hard limit of core sizes is 0'
+job with_pattern core bash -c "ulimit -H -c 8; exec '$top/ci/run' bash -c '$crash'"
+says 'left no core: the hard limit of core sizes is 8 KiB; raise it'
+job with_pattern core bash -c "ulimit -H -c 5000; exec '$top/ci/run' bash -c '$crash'"
+says 'truncated core; raise `ulimit -c`'
+
+# A report does not name a folder that is gone.
+job with_pattern core "$top/ci/run" bash -c "$crash"
+case $(head -n 1 "$work/job/rcore-reports/crash-1.txt") in
+'core  ruby '* | core.[0-9]*'  ruby '*) ;;
+*) fail "a core of a folder that is gone: $(head -n 1 "$work/job/rcore-reports/crash-1.txt")" ;;
+esac
 job with_pattern core "$top/ci/run" bash -c "mkdir core; $crash"
 says 'left no core: ./core, where the core would go, is a folder'
 mkdir "$work/elsewhere"

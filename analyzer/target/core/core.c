@@ -132,11 +132,10 @@ const char *rcore_core_cut_off(struct rcore_arena *arena, uint64_t lost, uint64_
 {
 	double missing = (double)lost / (1 << 20);
 	double all = missing + (double)saved / (1 << 20);
-	return rcore_arena_printf(
-		arena,
-		"the core is truncated: %.1f of %.1f MiB of its memory are missing; check for "
-		"a full disk, a low `ulimit -c` or an incomplete copy",
-		missing, all);
+	return rcore_arena_printf(arena,
+				  "the core is truncated: %.1f of %.1f MiB of its memory are "
+				  "missing; " RCORE_CORE_ADVICE,
+				  missing, all);
 }
 
 /*
@@ -253,6 +252,11 @@ struct rcore_memory *rcore_core_memory(struct rcore_core *core)
 const struct rcore_process *rcore_core_process(const struct rcore_core *core)
 {
 	return &core->process;
+}
+
+bool rcore_core_is_truncated(const struct rcore_core *core)
+{
+	return core && core->lost_bytes;
 }
 
 bool rcore_core_is_read_ahead(const struct rcore_core *core)

@@ -79,6 +79,12 @@ const struct rcore_core_origin *rcore_core_origin(const struct rcore_core *core)
 struct rcore_core_file;
 const struct rcore_core_file *rcore_core_file(const struct rcore_core *core);
 
+/* Returns false for NULL. */
+bool rcore_core_is_truncated(const struct rcore_core *core);
+
+/* What the user of a truncated core can do. */
+#define RCORE_CORE_ADVICE "raise `ulimit -c`, make room on the disk, or copy the core again"
+
 /*
  * Returns the process->note for a truncated core, in `arena`; NULL if memory is
  * short.

@@ -47,8 +47,8 @@ static struct rcore_error *check_magic(const char *path, const struct rcore_core
 {
 	if (!file->size)
 		return rcore_error_create(RCORE_ERROR_FORMAT,
-					  "%s: is empty; check for a full disk, or for `ulimit "
-					  "-c 0` in the process",
+					  "%s: is empty; raise `ulimit -c`, or make room on "
+					  "the disk",
 					  path);
 	size_t size = file->size < SELFMAG ? file->size : SELFMAG;
 	if (memcmp(file->bytes, ELFMAG, size))
