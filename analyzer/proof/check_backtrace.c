@@ -21,7 +21,8 @@ static enum rcore_verdict is_location(const struct rcore_samples *s, uint64_t lo
 	if (!iseq || !pc)
 		return RCORE_SILENT;
 	rcore_auto_error err = rcore_iseq(s->ruby, iseq, &info);
-	return verdict_of(!err && within_code(info->encoded, info->size, pc));
+	return verdict_of(!rcore_sample_failed(s, err) &&
+			  within_code(info->encoded, info->size, pc));
 }
 
 CHECK(a_location)

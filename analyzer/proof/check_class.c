@@ -10,7 +10,7 @@ static uint64_t ext_of(const struct rcore_samples *s, uint64_t klass)
 {
 	uint64_t ext = 0;
 	rcore_auto_error err = rcore_classext(s->ruby, klass, &ext);
-	return err ? 0 : ext;
+	return rcore_sample_failed(s, err) ? 0 : ext;
 }
 
 /*
@@ -29,7 +29,7 @@ CHECK(class_constants)
 	if (!table)
 		return RCORE_SILENT;
 	rcore_auto_error err = rcore_id_table_begin(&items, s->ruby, table);
-	if (err || !get(s, table, &layout->id_table.count, &expected))
+	if (rcore_sample_failed(s, err) || !get(s, table, &layout->id_table.count, &expected))
 		return RCORE_FAILS;
 	if (!expected || expected > ENTRY_LIMIT)
 		return RCORE_SILENT;
@@ -41,9 +41,8 @@ CHECK(class_constants)
 		strings += !value || is_object(s, value, TYPE(STRING));
 		count++;
 	}
-	return !err && count == expected && strings == count
-		       ? RCORE_SILENT
-		       : verdict_of(!err && count == expected);
+	bool holds = !rcore_sample_failed(s, err) && count == expected;
+	return holds && strings == count ? RCORE_SILENT : verdict_of(holds);
 }
 
 /* Up to 3.1, the table of its instance variables, or of its instances'. */
@@ -58,14 +57,17 @@ static enum rcore_verdict class_table(const struct rcore_samples *s, uint64_t ba
 	if (!table)
 		return RCORE_SILENT;
 	rcore_auto_error err = rcore_st_begin(&entries, s->ruby, table, ENTRY_LIMIT);
-	if (err || !get(s, table, &layout_of(s)->st_table.num_entries, &expected))
+	if (rcore_sample_failed(s, err) ||
+	    !get(s, table, &layout_of(s)->st_table.num_entries, &expected))
 		return RCORE_FAILS;
 	while (!(err = rcore_st_next(&entries, &found, &key, &value)) && found) {
 		if (of_values && !is_value(s, value))
 			return RCORE_FAILS;
 		count++;
 	}
-	return err || count != expected ? RCORE_FAILS : count ? RCORE_HOLDS : RCORE_SILENT;
+	if (rcore_sample_failed(s, err) || count != expected)
+		return RCORE_FAILS;
+	return count ? RCORE_HOLDS : RCORE_SILENT;
 }
 
 CHECK(class_ivars)
@@ -142,7 +144,8 @@ CHECK(shape_tree)
 	if (!layout_of(s)->traits.shapes)
 		return RCORE_SILENT;
 	rcore_auto_error err = rcore_shape(s->ruby, 0, &shape);
+	bool is_root = !rcore_sample_failed(s, err) && shape.is_root;
 	if (!s->ruby->shape_list && !s->ruby->statics.writable_count)
 		return RCORE_SILENT; /* there is no place to look for it */
-	return verdict_of(!err && shape.is_root);
+	return verdict_of(is_root);
 }

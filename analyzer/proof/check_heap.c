@@ -15,7 +15,7 @@ static enum rcore_verdict prove_heap(const struct rcore_samples *s, uint64_t obj
 	if (!readable(s, objspace))
 		return RCORE_FAILS;
 	rcore_auto_error err = rcore_heap_prove(s->ruby, objspace, &tested, &held);
-	return verdict_of(!err && held * 2 > tested);
+	return verdict_of(!rcore_sample_failed(s, err) && held * 2 > tested);
 }
 
 CHECK(vm_objspace)
@@ -33,7 +33,9 @@ CHECK(objspace_pages)
 		return RCORE_FAILS;
 	rcore_auto_error err =
 		rcore_heap_walk(s->ruby, base, RCORE_T_MASK, stop, &seen, &unreadable);
-	return err ? RCORE_FAILS : unreadable ? RCORE_SILENT : RCORE_HOLDS;
+	if (rcore_sample_failed(s, err))
+		return RCORE_FAILS;
+	return unreadable ? RCORE_SILENT : RCORE_HOLDS;
 }
 
 CHECK(objspace_list)

@@ -201,7 +201,7 @@ CHECK(iseq_lines)
 		err = rcore_iseq_line(s->ruby, info,
 				      info->encoded + (info->size - 1) * sizeof(uint64_t),
 				      &line);
-	bool failed = err;
+	bool failed = rcore_sample_failed(s, err);
 	rcore_error_free(err);
 	if (failed || line < 0)
 		return RCORE_FAILS;

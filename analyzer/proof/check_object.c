@@ -95,7 +95,7 @@ CHECK(object_values)
 {
 	struct rcore_ivars ivars = {0};
 	rcore_auto_error err = rcore_ivars(s->ruby, base, IVARS, &ivars);
-	bool holds = !err || err->code == RCORE_ERROR_LIMIT;
+	bool holds = !rcore_sample_failed(s, err) || err->code == RCORE_ERROR_LIMIT;
 	size_t named = 0; /* neither false nor unused memory */
 	for (size_t i = 0; holds && i < ivars.count; i++) {
 		holds = is_value(s, ivars.items[i].value);
@@ -114,7 +114,8 @@ CHECK(generic_values)
 {
 	uint64_t record;
 	rcore_auto_error err = rcore_generic_ivar(s->ruby, base, &record);
-	return err ? RCORE_SILENT : rcore_check_object_values(s, base, field);
+	return rcore_sample_failed(s, err) ? RCORE_SILENT
+					   : rcore_check_object_values(s, base, field);
 }
 
 CHECK(object_embedded)

@@ -92,7 +92,7 @@ static bool has_serial(const struct rcore_samples *s, uint64_t ids, uint64_t ser
 {
 	uint64_t name;
 	rcore_auto_error err = rcore_serial_string(s->ruby, ids, serial, &name);
-	return !err && is_object(s, name, TYPE(STRING));
+	return !rcore_sample_failed(s, err) && is_object(s, name, TYPE(STRING));
 }
 
 /* The serial used last, or the next one. */

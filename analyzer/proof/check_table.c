@@ -22,7 +22,7 @@ static enum rcore_verdict pairs_count(const struct rcore_samples *s, uint64_t ha
 	uint64_t key, value, count = 0;
 	bool found = true;
 	rcore_auto_error err = rcore_hash_begin(&pairs, s->ruby, hash);
-	if (err)
+	if (rcore_sample_failed(s, err))
 		return err->code == RCORE_ERROR_LIMIT ? RCORE_SILENT : RCORE_FAILS;
 	if ((!is_any && pairs.is_st != is_wanted_st) || !pairs.count ||
 	    pairs.count > ENTRY_LIMIT || (pairs.is_st && pairs.count < ENTRIES_TO_TELL))
@@ -32,7 +32,7 @@ static enum rcore_verdict pairs_count(const struct rcore_samples *s, uint64_t ha
 			return RCORE_FAILS;
 		count++;
 	}
-	return verdict_of(!err && count == pairs.count);
+	return verdict_of(!rcore_sample_failed(s, err) && count == pairs.count);
 }
 
 CHECK(hash_pairs)

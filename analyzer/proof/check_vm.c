@@ -109,10 +109,10 @@ CHECK(loaded_features)
 	    !get(s, array, &layout_of(s)->basic.klass, &klass) || !klass)
 		return RCORE_FAILS;
 	rcore_auto_error err = rcore_array_at(s->ruby, array, 0, &first);
-	if (err)
+	if (rcore_sample_failed(s, err))
 		return RCORE_SILENT;
 	err = rcore_string_bytes(s->ruby, first, &bytes, &length);
-	if (err || length < sizeof(end) ||
+	if (rcore_sample_failed(s, err) || length < sizeof(end) ||
 	    rcore_read(s->ruby->memory, bytes + length - (sizeof(end) - 1), end,
 		       sizeof(end) - 1))
 		return RCORE_FAILS;

@@ -92,7 +92,7 @@ static bool wraps_a(const struct rcore_samples *s, uint64_t value, const char *t
 	if (!is_object(s, value, TYPE(DATA)))
 		return false;
 	rcore_auto_error err = rcore_data_is(s->ruby, value, type_name, &is_so, NULL);
-	return !err && is_so;
+	return !rcore_sample_failed(s, err) && is_so;
 }
 
 /* For a locked Monitor: its owner and how often the owner has locked it. */

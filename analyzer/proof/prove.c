@@ -59,8 +59,9 @@ static size_t sample_list(struct subject *subject, struct tally *tally, uint64_t
 	size_t total;
 	struct rcore_error *err =
 		rcore_list(subject->ruby->memory, head, RCORE_THREAD_LIMIT, &nodes, &total);
-	count(tally, !err && rcore_list_counts(total, expected));
-	if (err)
+	bool failed = rcore_sample_failed(&subject->samples, err);
+	count(tally, !failed && rcore_list_counts(total, expected));
+	if (failed)
 		tally->detail = rcore_arena_strdup(subject->ruby->arena, err->message);
 	else if (!rcore_list_counts(total, expected))
 		tally->detail =
@@ -250,7 +251,8 @@ static bool test_pc(struct subject *subject, uint64_t cfp, bool *ret)
 	    (flags & RCORE_FRAME_MAGIC_MASK) == RCORE_FRAME_MAGIC_DUMMY)
 		return false;
 	rcore_auto_error err = rcore_iseq(subject->ruby, iseq, &info);
-	*ret = !err && holds(CHECKED(subject, cfp, cfp, pc));
+	*ret = !rcore_sample_failed(&subject->samples, err) &&
+	       holds(CHECKED(subject, cfp, cfp, pc));
 	return true;
 }
 
@@ -298,7 +300,7 @@ static void prove_heap(struct subject *subject, struct tally *tally)
 		return;
 	struct rcore_error *err =
 		rcore_heap_prove(subject->ruby, objspace, &tally->tested, &tally->held);
-	if (!err)
+	if (!rcore_sample_failed(&subject->samples, err))
 		return;
 	count(tally, false);
 	tally->detail = rcore_arena_strdup(subject->ruby->arena, err->message);

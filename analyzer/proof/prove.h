@@ -20,7 +20,8 @@ enum { RCORE_PROOF_LIMIT = 16 };
  * that point back, values in range. Fills `proofs` (strings in ruby->arena or
  * static) and returns how many passed; *ret_count is the number of proofs. A
  * proof that cannot be tested in this target does not count as failed; its
- * detail says so.
+ * detail says so. Sets ruby->lacks_memory if a proof failed because memory is
+ * short.
  */
 size_t rcore_prove(struct rcore_ruby *ruby, uint64_t vm,
 		   struct rcore_proof proofs[RCORE_PROOF_LIMIT], size_t *ret_count);

@@ -40,6 +40,7 @@ static void take_threads(struct rcore_samples *samples, uint64_t vm, uint64_t he
 	size_t count;
 	rcore_auto_error err =
 		rcore_list(samples->ruby->memory, head, RCORE_THREAD_LIMIT, &nodes, &count);
+	rcore_sample_failed(samples, err);
 	for (size_t i = 0; i < count && i < THREADS; i++) {
 		uint64_t thread = nodes[i] - (uint64_t)layout->thread.node.offset;
 		if (rcore_sample_read(samples, thread, &layout->thread.vm, &back) && back == vm)
@@ -52,7 +53,7 @@ static void take_method(struct rcore_samples *samples, uint64_t ep)
 {
 	uint64_t method;
 	rcore_auto_error err = rcore_frame_method_entry(samples->ruby, ep, &method);
-	if (err || !method)
+	if (rcore_sample_failed(samples, err) || !method)
 		return;
 	rcore_samples_add(&samples->cme, method);
 	rcore_samples_follow(samples, method, &samples->ruby->layout->cme.def,
@@ -104,7 +105,7 @@ static void take_mutexes(struct rcore_samples *samples, uint64_t thread)
 	    !object)
 		return;
 	rcore_auto_error err = rcore_data_is(samples->ruby, object, "mutex", &is_mutex, &mutex);
-	if (!err && is_mutex)
+	if (!rcore_sample_failed(samples, err) && is_mutex)
 		rcore_samples_add(&samples->mutex, mutex);
 }
 

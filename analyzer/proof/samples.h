@@ -63,6 +63,17 @@ void rcore_samples_add(struct rcore_sample_list *list, uint64_t address);
 uint64_t rcore_samples_follow(struct rcore_samples *samples, uint64_t base,
 			      const struct rcore_field *field, struct rcore_sample_list *list);
 
+/*
+ * Returns whether there is an error. If memory is short, the checks show
+ * nothing about the layout: notes that in the reader.
+ */
+static inline bool rcore_sample_failed(const struct rcore_samples *samples,
+				       const struct rcore_error *err)
+{
+	samples->ruby->lacks_memory |= err && err->code == RCORE_ERROR_NO_MEMORY;
+	return err;
+}
+
 /* The main thread. */
 static inline uint64_t rcore_samples_main_thread(const struct rcore_samples *samples)
 {

@@ -91,6 +91,7 @@ static size_t name_of(struct walk *walk, uint64_t value)
 			return walk->types[i].name;
 	size_t name = NO_NAME;
 	rcore_auto_error err = rcore_data(ruby, value, &data);
+	rcore_sample_failed(walk->samples, err);
 	for (size_t i = 0; !err && data.type_name && i < NAMES; i++)
 		if (!strcmp(by_name[i].type_name, data.type_name))
 			name = i;
@@ -110,7 +111,7 @@ static void take_data(struct walk *walk, uint64_t value)
 		return;
 	rcore_auto_error err = rcore_data_is(walk->samples->ruby, value,
 					     by_name[name].type_name, &is_so, &data);
-	if (!err && is_so)
+	if (!rcore_sample_failed(walk->samples, err) && is_so)
 		rcore_samples_add(list_at(walk->samples, by_name[name].list), data);
 }
 
@@ -234,7 +235,8 @@ static void take_nodes(struct rcore_samples *s, uint64_t head, const struct rcor
 		return;
 	rcore_auto_error err =
 		rcore_list(s->ruby->memory, head, RCORE_THREAD_LIMIT, &nodes, &count);
-	for (size_t i = 0; !err && i < count && i < RCORE_SAMPLES; i++)
+	bool failed = rcore_sample_failed(s, err);
+	for (size_t i = 0; !failed && i < count && i < RCORE_SAMPLES; i++)
 		rcore_samples_add(list, nodes[i] - (uint64_t)node->offset);
 	free(nodes);
 }
@@ -280,6 +282,7 @@ void rcore_samples_take_heap(struct rcore_samples *samples)
 		rcore_auto_error err = rcore_heap_walk_types(
 			samples->ruby, samples->objspace.at[0],
 			UINT32_MAX & ~(1u << RCORE_T_NONE), take, &walk, NULL);
+		rcore_sample_failed(samples, err);
 	}
 	take_parts(samples);
 	take_waiters(samples);

@@ -129,6 +129,9 @@ struct rcore_ruby {
 	/* How long chunks of C memory are; NULL: glibc's headers show it. */
 	const struct rcore_chunk_sizes *chunks;
 
+	/* A check of proof/ failed because memory is short. */
+	bool lacks_memory;
+
 	uint64_t top_self; /* the object "main"; 0: unknown */
 	uint64_t progname; /* the String $0; 0: unknown */
 

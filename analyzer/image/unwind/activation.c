@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/unwind/activation.h"
 
+#include <errno.h>
+
 #include "image/unwind/cold_part.h"
 #include "image/unwind/unwind_machine.h"
 #include "image/unwind/unwind_site.h"
@@ -66,10 +68,12 @@ static void find_callers(struct rcore_sites *sites, struct rcore_native_module *
 			 uint64_t target, struct callers *ret)
 {
 	Dwarf_Addr bias;
+	errno = 0;
 	Elf *elf = dwfl_module_getelf(module->dwfl, &bias);
 	uint64_t left = CODE_LIMIT;
 	size_t count;
 	ret->count = 0;
+	rcore_native_module_check(module, elf);
 	if (!elf || elf_getphdrnum(elf, &count))
 		return;
 	for (size_t i = 0; i < count && ret->count < MANY; i++) {
@@ -77,8 +81,10 @@ static void find_callers(struct rcore_sites *sites, struct rcore_native_module *
 		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD ||
 		    !(header.p_flags & PF_X) || header.p_filesz > left)
 			continue;
+		errno = 0;
 		Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)header.p_offset,
 						      header.p_filesz, ELF_T_BYTE);
+		rcore_native_module_check(module, data);
 		left -= header.p_filesz;
 		if (data && data->d_buf)
 			search(sites, module, data->d_buf, data->d_size, bias + header.p_vaddr,

@@ -32,8 +32,10 @@ static void search(struct rcore_sites *sites, struct rcore_native_module *module
 			    (start <= jump.to && jump.to < end))
 				continue;
 			struct rcore_jump *kept = rcore_push(&module->jumps);
-			if (!kept)
+			if (!kept) {
+				sites->no_memory = true;
 				return;
+			}
 			*kept = jump;
 			kept->from = function;
 		}
@@ -45,10 +47,13 @@ static void search_module(struct rcore_sites *sites, const struct rcore_function
 {
 	for (size_t i = 0; i < functions->count; i++) {
 		uint64_t function = functions->starts[i];
-		if (rcore_address_map_get(&module->searched, function) < 0 &&
-		    rcore_native_module_at(sites->native, function) == module &&
-		    rcore_address_map_put(&module->searched, function, 0))
+		if (rcore_address_map_get(&module->searched, function) >= 0 ||
+		    rcore_native_module_at(sites->native, function) != module)
+			continue;
+		if (rcore_address_map_put(&module->searched, function, 0))
 			search(sites, module, function);
+		else
+			sites->no_memory = true;
 	}
 }
 
@@ -81,7 +86,7 @@ bool rcore_can_be_called(struct rcore_sites *sites, uint64_t address)
 static bool is_entry(struct rcore_sites *sites, uint64_t address)
 {
 	const struct rcore_site *site = rcore_site_at(sites, address);
-	return rcore_can_be_called(sites, address) || site->base_register < 0;
+	return !site || rcore_can_be_called(sites, address) || site->base_register < 0;
 }
 
 uint64_t rcore_cold_part_of(struct rcore_sites *sites, const struct rcore_functions *functions,

@@ -181,9 +181,16 @@ struct rcore_error *rcore_unwind(struct rcore_code *code, struct rcore_arena *ar
 					interpreter ? interpreter->activation : 0)
 		      ? walk_all(set)
 		      : rcore_error_no_memory();
+	if (!err && (code->native->lacks_memory || code->sites.no_memory))
+		err = rcore_error_no_memory();
 	code->set = NULL;
 	rcore_names_deinit(&unwinder->names);
 	free(set->walk.frames.items);
 	free(set);
+	/* libdwfl never searches again for what it did not find. */
+	if (err && err->code == RCORE_ERROR_NO_MEMORY) {
+		forget(code);
+		code->activation = 0;
+	}
 	return err;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "image/unwind/unwind_modules.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -91,7 +92,7 @@ static bool report(struct rcore_native_modules *native, struct rcore_module_entr
 
 /*
  * Finds the kernel's own library, which has no file. A thread may be executing
- * it.
+ * it. Sets native->lacks_memory if it may exist, but memory is short.
  */
 static bool find_vdso(struct rcore_native_modules *native)
 {
@@ -99,9 +100,12 @@ static bool find_vdso(struct rcore_native_modules *native)
 	struct rcore_module *module = &entry->module;
 	uint64_t low;
 	if (!rcore_process_auxv(native->modules->process, AT_SYSINFO_EHDR, &module->start) ||
-	    rcore_modules_find(native->modules, module->start) ||
-	    rcore_elf_headers_from_memory(native->memory, module->start, native->machine,
-					  &entry->headers) != RCORE_ELF_READ)
+	    rcore_modules_find(native->modules, module->start))
+		return false;
+	enum rcore_elf_outcome outcome = rcore_elf_headers_from_memory(
+		native->memory, module->start, native->machine, &entry->headers);
+	native->lacks_memory |= outcome == RCORE_ELF_NO_MEMORY;
+	if (outcome != RCORE_ELF_READ)
 		return false;
 	if (!rcore_elf_headers_bias(&entry->headers, module->start, 0, &module->bias) ||
 	    !rcore_elf_headers_extent(&entry->headers, &low, &module->end))
@@ -110,7 +114,10 @@ static bool find_vdso(struct rcore_native_modules *native)
 	module->path = "[vdso]";
 	module->status = RCORE_MODULE_MISSING;
 	entry->bias_known = true;
-	rcore_call_frames_read(native->memory, module->bias, &entry->headers, &entry->frames);
+	errno = 0;
+	if (!rcore_call_frames_read(native->memory, module->bias, &entry->headers,
+				    &entry->frames))
+		native->lacks_memory |= rcore_lacks_memory();
 	return true;
 }
 
@@ -121,7 +128,7 @@ static bool report_all(struct rcore_native_modules *native)
 	bool vdso = find_vdso(native), done = true;
 	/* one more, for the vdso */
 	native->items = calloc(count + 1, sizeof(*native->items));
-	if (!native->items)
+	if (!native->items || native->lacks_memory)
 		return false;
 	dwfl_report_begin(native->dwfl);
 	for (size_t i = 0; i <= count && done; i++) {
@@ -153,6 +160,23 @@ static bool make_header(struct rcore_native_modules *native)
 	return native->header_elf;
 }
 
+/*
+ * Lets libdwfl make the table that dwfl_addrmodule() searches. If memory is
+ * short for it, that function later returns an undefined value, and dwfl_end()
+ * frees parts of the table twice (insert() of libdwfl/segment.c), so what
+ * libdwfl has allocated is lost.
+ */
+static bool make_table(struct rcore_native_modules *native)
+{
+	Dwfl_Module *module = NULL;
+	errno = 0;
+	dwfl_addrsegment(native->dwfl, 0, &module);
+	if (errno != ENOMEM)
+		return true;
+	native->dwfl = NULL;
+	return false;
+}
+
 struct rcore_error *rcore_native_modules_open(struct rcore_modules *modules,
 					      struct rcore_memory *memory, unsigned machine,
 					      struct rcore_native_modules **ret)
@@ -167,7 +191,8 @@ struct rcore_error *rcore_native_modules_open(struct rcore_modules *modules,
 	native->callbacks.find_debuginfo = find_debug_file;
 	native->callbacks.debuginfo_path = &native->folders;
 	native->dwfl = dwfl_begin(&native->callbacks);
-	if (!native->dwfl || !make_header(native) || !report_all(native)) {
+	if (!native->dwfl || !make_header(native) || !report_all(native) ||
+	    !make_table(native)) {
 		rcore_native_modules_close(native);
 		return rcore_error_no_memory();
 	}
@@ -218,20 +243,29 @@ enum {
 	ENCODED_TABLE = 0x3b
 };
 
+void rcore_native_module_check(struct rcore_native_module *module, const void *found)
+{
+	module->all->lacks_memory |= !found && rcore_lacks_memory();
+}
+
 static void find_table(struct rcore_native_module *module)
 {
 	Dwarf_Addr bias;
+	errno = 0;
 	Elf *elf = dwfl_module_getelf(module->dwfl, &bias);
 	size_t count;
 	module->looked_for_table = true;
+	rcore_native_module_check(module, elf);
 	if (!elf || elf_getphdrnum(elf, &count))
 		return;
 	for (size_t i = 0; i < count; i++) {
 		GElf_Phdr item;
 		if (!gelf_getphdr(elf, (int)i, &item) || item.p_type != PT_GNU_EH_FRAME)
 			continue;
+		errno = 0;
 		Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)item.p_offset,
 						      item.p_filesz, ELF_T_BYTE);
+		rcore_native_module_check(module, data);
 		const uint8_t *bytes = data ? data->d_buf : NULL;
 		uint32_t entries;
 		if (!bytes || data->d_size < HEADER_SIZE || bytes[0] != HEADER_VERSION ||

@@ -62,6 +62,11 @@ struct rcore_native_modules {
 	struct rcore_module_entry vdso;
 	struct rcore_native_module *items;
 	size_t count;
+	/*
+	 * Something was not found because memory is short. libelf and libdwfl
+	 * do not search for it again: close this, and open it again.
+	 */
+	bool lacks_memory;
 };
 
 /*
@@ -77,6 +82,13 @@ void rcore_native_modules_close(struct rcore_native_modules *native);
 /* Returns the module that maps an address, or NULL. */
 struct rcore_native_module *rcore_native_module_at(struct rcore_native_modules *native,
 						   uint64_t address);
+
+/*
+ * Call this right after a function of libelf or libdwfl, before which errno was
+ * 0, with what it has found. Sets lacks_memory if that is nothing because
+ * memory is short.
+ */
+void rcore_native_module_check(struct rcore_native_module *module, const void *found);
 
 /*
  * Finds the function, or the part of one, whose call frame information covers

@@ -134,6 +134,7 @@ struct rcore_site *rcore_site_at(struct rcore_sites *sites, uint64_t address)
 		errno = 0;
 		site->module = rcore_native_module_at(sites->native, address);
 		bool is_known = (site->module && find_cover(site)) || !rcore_lacks_memory();
+		is_known = is_known && !sites->native->lacks_memory;
 		slot = is_known ? rcore_push(&sites->list) : NULL;
 	}
 	if (!slot || !rcore_address_map_put(&sites->at, address, (int)sites->list.count - 1)) {

@@ -50,6 +50,7 @@ struct rcore_error *rcore_session_check_fields(const struct rcore_target *target
 				.reason = row->reason,
 			};
 	}
+	bool lacks_memory = ruby.lacks_memory;
 	rcore_reader_deinit(&ruby, located);
-	return NULL;
+	return lacks_memory ? rcore_error_no_memory() : NULL;
 }

@@ -25,7 +25,7 @@ static bool shift(const struct rcore_search *search, struct rcore_trial *trial)
 	rcore_trial_reader(search, trial, &ruby);
 	trial->shift_count = rcore_shift_fields(&ruby, search->target->process,
 						trial->location.vm, layout, trial->shifts);
-	rcore_ruby_deinit(&ruby);
+	rcore_trial_end_reader(search, &ruby);
 	layout->source = RCORE_LAYOUT_APPROXIMATE;
 	for (size_t i = 0; i < trial->shift_count; i++)
 		held += trial->shifts[i].held;
@@ -43,7 +43,7 @@ static bool try_to_fit_objspace(const struct rcore_search *search, struct rcore_
 	rcore_trial_reader(search, trial, &ruby);
 	bool fits = rcore_shift_objspace(&ruby, search->target->process, trial->location.vm,
 					 layout, &trial->shifts[0]);
-	rcore_ruby_deinit(&ruby);
+	rcore_trial_end_reader(search, &ruby);
 	if (!fits)
 		return false;
 	trial->shift_count = 1;

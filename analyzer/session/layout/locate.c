@@ -122,6 +122,8 @@ static struct rcore_error *keep(const struct rcore_search *search, struct rcore_
 	if (trial->passed < trial->count)
 		return NULL;
 	trial->misfits = rcore_trial_misfits(search, trial);
+	if (search->choice->lacks_memory)
+		return rcore_error_no_memory();
 	/*
 	 * Fields that were shifted to fit one moment of a running process may
 	 * not fit another one.
@@ -141,6 +143,7 @@ struct rcore_error *rcore_session_locate(const struct rcore_search *search,
 					 struct rcore_trial *ret)
 {
 	struct rcore_layouts layouts = {0};
+	search->choice->lacks_memory = false;
 	if (still_holds(search, ret))
 		return NULL;
 	*ret = (struct rcore_trial){0};
@@ -150,7 +153,10 @@ struct rcore_error *rcore_session_locate(const struct rcore_search *search,
 				      : rcore_error_no_memory();
 	if (!err) {
 		choose(search, &layouts, ret, now);
-		if (!ret->count)
+		/* Another layout may fit. */
+		if (search->choice->lacks_memory)
+			err = rcore_error_no_memory();
+		else if (!ret->count)
 			err = no_vm(search, &layouts);
 		else if (rcore_vm_is_freed(search->target->memory, layouts.items,
 					   ret->location.vm))

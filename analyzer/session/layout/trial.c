@@ -56,6 +56,12 @@ void rcore_trial_reader(const struct rcore_search *search, struct rcore_trial *t
 	ret->recorder = search->target->recorder;
 }
 
+void rcore_trial_end_reader(const struct rcore_search *search, struct rcore_ruby *ruby)
+{
+	search->choice->lacks_memory |= ruby->lacks_memory;
+	rcore_ruby_deinit(ruby);
+}
+
 static void find_symbols(const struct rcore_search *search, struct rcore_ruby *ruby)
 {
 	/* its name up to 2.6, and since 2.7 */
@@ -99,7 +105,7 @@ void rcore_trial_prove(const struct rcore_search *search, struct rcore_trial *tr
 	find_symbols(search, &ruby);
 	trial->location.global_symbols = ruby.global_symbols;
 	trial->passed = rcore_prove(&ruby, trial->location.vm, trial->proofs, &trial->count);
-	rcore_ruby_deinit(&ruby);
+	rcore_trial_end_reader(search, &ruby);
 }
 
 bool rcore_trial_run(const struct rcore_search *search, struct rcore_trial *trial)
@@ -119,7 +125,7 @@ size_t rcore_trial_misfits(const struct rcore_search *search, struct rcore_trial
 	rcore_trial_reader(search, trial, &ruby);
 	size_t count =
 		rcore_shift_misfits(&ruby, search->target->process, trial->location.vm, layout);
-	rcore_ruby_deinit(&ruby);
+	rcore_trial_end_reader(search, &ruby);
 	return count;
 }
 

@@ -34,6 +34,8 @@ struct rcore_choice {
 	/* The layout that was chosen last, tried first. NULL: none yet. */
 	struct rcore_trial *trial;
 	bool is_fresh; /* the last search proved it, or chose it */
+	/* A proof of this search failed because memory is short. */
+	bool lacks_memory;
 	/*
 	 * If the sessions read several processes, what is known about their
 	 * files; `trial` is then unused. NULL if they read one process.
@@ -77,10 +79,13 @@ size_t rcore_trial_misfits(const struct rcore_search *search, struct rcore_trial
 
 /*
  * Prepares `ruby` to read objects with a trial's layout. Call
- * rcore_ruby_deinit() at the end.
+ * rcore_trial_end_reader() at the end.
  */
 void rcore_trial_reader(const struct rcore_search *search, struct rcore_trial *trial,
 			struct rcore_ruby *ret);
+
+/* Sets choice->lacks_memory if memory was short for a check. */
+void rcore_trial_end_reader(const struct rcore_search *search, struct rcore_ruby *ruby);
 
 /* How often a condition failed in all proofs. */
 size_t rcore_trial_missed(const struct rcore_trial *trial);

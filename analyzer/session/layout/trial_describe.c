@@ -11,6 +11,8 @@ static void add_unmeasured(void *context, const char *item)
 	const char *text = rcore_arena_strdup(&snapshot->arena, item);
 	if (text)
 		snapshot->unmeasured[snapshot->unmeasured_count++] = text;
+	else
+		snapshot->lacks_memory = snapshot->incomplete = true;
 }
 
 static void describe_unmeasured(const struct rcore_layout *layout,
@@ -22,6 +24,8 @@ static void describe_unmeasured(const struct rcore_layout *layout,
 							 count * sizeof(*snapshot->unmeasured));
 	if (snapshot->unmeasured)
 		rcore_layout_unmeasured(layout, add_unmeasured, snapshot);
+	else if (count)
+		snapshot->lacks_memory = snapshot->incomplete = true;
 }
 
 void rcore_trial_describe(const struct rcore_trial *trial, struct rcore_snapshot *snapshot)
@@ -48,8 +52,10 @@ void rcore_trial_describe(const struct rcore_trial *trial, struct rcore_snapshot
 	memcpy(snapshot->shifts, trial->shifts, sizeof(snapshot->shifts));
 	snapshot->shift_count = trial->shift_count;
 	snapshot->proofs = rcore_arena_alloc(&snapshot->arena, sizeof(trial->proofs));
-	if (!snapshot->proofs)
+	if (!snapshot->proofs) {
+		snapshot->lacks_memory = snapshot->incomplete = true;
 		return;
+	}
 	memcpy(snapshot->proofs, trial->proofs, sizeof(trial->proofs));
 	snapshot->proof_count = trial->count;
 	for (size_t i = 0; i < trial->count; i++)

@@ -12,11 +12,18 @@
 #include <unistd.h>
 
 #include "base/count.h"
+#include "image/unwind/activation.h"
 #include "image/unwind/unwind.h"
 #include "image/unwind/unwind_machine.h"
+#include "image/unwind/unwind_site.h"
 #include "self_core.h"
 #include "target/core/core.h"
 #include "suite.h"
+
+/* ASan has its own malloc(). */
+#ifndef __SANITIZE_ADDRESS__
+#include "fail_malloc.h"
+#endif
 
 enum { INSTRUCTIONS = 2 };
 
@@ -72,15 +79,61 @@ static enum rcore_fault watch(struct rcore_memory *memory, uint64_t address, voi
 			      size_t size)
 {
 	struct watched *watched = (struct watched *)memory;
-	ck_assert_msg(watched->address - address >= size, "code is read from memory");
+	/* ck_assert() allocates memory. */
+	if (watched->address - address < size)
+		ck_abort_msg("code is read from memory");
 	return rcore_read(watched->below, address, buffer, size);
 }
 
+#ifndef __SANITIZE_ADDRESS__
+/*
+ * Each allocation fails, with all that follow it. What is not found is said to
+ * be missing for want of memory.
+ */
+static void search_short(struct rcore_modules *modules, struct rcore_memory *memory,
+			 const struct rcore_interpreter *interpreter, uint64_t activation)
+{
+	bool has_failed = true;
+	for (size_t first = 1; has_failed; first++) {
+		struct rcore_sites sites = {0};
+		struct rcore_error *err = rcore_native_modules_open(
+			modules, memory, self_machine(), &sites.native);
+		ck_assert_msg(!err, "%s", err ? err->message : "");
+		fail_malloc_from(first, SIZE_MAX);
+		uint64_t found = rcore_activation_find(&sites, interpreter);
+		has_failed = fail_malloc_from(0, 0);
+		ck_assert_msg(found == activation || sites.native->lacks_memory ||
+				      sites.no_memory,
+			      "allocation %zu: it is not found", first);
+		ck_assert(has_failed || found == activation);
+		struct rcore_native_modules *native = sites.native;
+		rcore_sites_deinit(&sites);
+		rcore_native_modules_close(native);
+	}
+}
+
+static void unwind_short(struct rcore_code *code, struct rcore_arena *arena,
+			 const struct rcore_interpreter *interpreter)
+{
+	bool has_failed = true;
+	for (size_t first = 1; has_failed; first++) {
+		struct rcore_interpreter asked = *interpreter;
+		fail_malloc_from(first, SIZE_MAX);
+		struct rcore_error *err = rcore_unwind(code, arena, NULL, &asked, NULL, 0);
+		has_failed = fail_malloc_from(0, 0);
+		ck_assert_msg(!err == !has_failed &&
+				      (!err || err->code == RCORE_ERROR_NO_MEMORY),
+			      "allocation %zu: %s", first, err ? err->message : "no error");
+	}
+}
+#endif
+
 /*
  * What rcore finds in a core of this process. The code comes from the file,
- * because a pack keeps what is read of memory.
+ * because a pack keeps what is read of memory. If the activation is known,
+ * first lets allocations fail.
  */
-static uint64_t found(const uint64_t *instructions, size_t count)
+static uint64_t found_in(const uint64_t *instructions, size_t count, uint64_t activation)
 {
 	struct core_builder builder = {0};
 	struct rcore_core *core;
@@ -104,6 +157,12 @@ static uint64_t found(const uint64_t *instructions, size_t count)
 	struct rcore_code *code;
 	err = rcore_code_open(modules, &watched.memory, self_machine(), &code);
 	ck_assert_msg(!err, "%s", err ? err->message : "");
+#ifndef __SANITIZE_ADDRESS__
+	if (activation) {
+		search_short(modules, &watched.memory, &interpreter, activation);
+		unwind_short(code, &arena, &interpreter);
+	}
+#endif
 	err = rcore_unwind(code, &arena, NULL, &interpreter, NULL, 0);
 	ck_assert_msg(!err, "%s", err ? err->message : "");
 	rcore_code_close(code);
@@ -115,6 +174,11 @@ static uint64_t found(const uint64_t *instructions, size_t count)
 	return interpreter.activation;
 }
 
+static uint64_t found(const uint64_t *instructions, size_t count)
+{
+	return found_in(instructions, count, 0);
+}
+
 START_TEST(told_by_code)
 {
 	const struct build *build = &builds[_i];
@@ -122,6 +186,16 @@ START_TEST(told_by_code)
 	load(build->flags, &loaded);
 	ck_assert_uint_eq(found(loaded.instructions, INSTRUCTIONS),
 			  build->told ? loaded.activation : 0);
+}
+END_TEST
+
+/* What is not found for want of memory is found when there is some again. */
+START_TEST(after_lack_of_memory)
+{
+	struct loaded loaded;
+	load("-O2", &loaded);
+	ck_assert_uint_eq(found_in(loaded.instructions, INSTRUCTIONS, loaded.activation),
+			  loaded.activation);
 }
 END_TEST
 
@@ -188,7 +262,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {wrong_instructions};
+	const TTest *const tests[] = {wrong_instructions, after_lack_of_memory};
 	const struct rcore_test_loop loops[] = {{told_by_code, RCORE_COUNT(builds)},
 						{branch, RCORE_COUNT(branches)}};
 	const struct rcore_test_suite suite = {

@@ -11,8 +11,14 @@
 #include "base/count.h"
 #include "fake_target.h"
 #include "image/unwind/parked.h"
+#include "image/unwind/unwind_modules.h"
 #include "unwind_suite.h"
 #include "suite.h"
+
+/* ASan has its own malloc(). */
+#ifndef __SANITIZE_ADDRESS__
+#include "fail_malloc.h"
+#endif
 
 #ifdef __aarch64__
 #define VDSO_CLOCK "__kernel_clock_gettime"
@@ -462,6 +468,34 @@ static enum rcore_fault read_flipped(struct rcore_memory *memory, uint64_t addre
 	return fault;
 }
 
+#ifndef __SANITIZE_ADDRESS__
+/*
+ * Two allocations fail, the second of which may be that of rcore_lacks_memory():
+ * there is an error, or the vdso is found.
+ */
+START_TEST(no_memory_for_vdso)
+{
+	struct taken *taken = take_step("target", "clock", VDSO_CLOCK, 1);
+	bool has_failed = true;
+	size_t errors = 0;
+	for (size_t first = 1; has_failed; first++) {
+		struct rcore_native_modules *native = NULL;
+		fail_malloc_from(first, 2);
+		struct rcore_error *err = rcore_native_modules_open(
+			taken->modules, taken->memory, taken->process->machine, &native);
+		has_failed = fail_malloc_from(0, 0);
+		ck_assert_msg(err || (native->vdso.module.path && native->vdso.frames.size),
+			      "allocation %zu: there is no vdso", first);
+		errors += err != NULL;
+		if (!err)
+			rcore_native_modules_close(native);
+	}
+	ck_assert_uint_gt(errors, 0);
+	drop(taken);
+}
+END_TEST
+#endif
+
 /* The vdso of another kernel: it differs in a byte outside of its code. */
 START_TEST(through_other_vdso)
 {
@@ -587,6 +621,9 @@ int main(void)
 #endif
 				      through_vdso,
 				      through_other_vdso,
+#ifndef __SANITIZE_ADDRESS__
+				      no_memory_for_vdso,
+#endif
 				      parked_stacks,
 				      deep,
 				      limited,
