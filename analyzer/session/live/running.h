@@ -26,6 +26,13 @@ struct rcore_error *rcore_running_keep_stacks(const struct rcore_target *target,
 struct rcore_error *rcore_running_keep_thread_stacks(const struct rcore_target *target,
 						     const struct rcore_snapshot *snapshot);
 
+/*
+ * The same for those of kernel threads that sleep while the process runs, up to
+ * 256 KiB of each: at the stop, there are then fewer to read. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_running_keep_sleeping_stacks(const struct rcore_target *target,
+						       const struct rcore_snapshot *snapshot);
+
 /* What some descriptors referred to when read. Initialize it with zeroes. */
 struct rcore_running_fds {
 	struct rcore_running_fd {

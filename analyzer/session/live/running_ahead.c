@@ -143,6 +143,8 @@ struct rcore_error *rcore_ahead_read(struct rcore_ahead *ahead, struct rcore_ses
 	struct rcore_live *live = session->target.live;
 	struct rcore_live_pause none;
 	struct rcore_error *err = note_fibers(ahead, ahead->first);
+	if (!err && !session->settings.no_native)
+		err = rcore_running_keep_sleeping_stacks(&session->target, ahead->first);
 	if (!err)
 		err = rcore_live_copy_ahead(live);
 	if (!err)

@@ -34,7 +34,10 @@ struct rcore_ahead {
 	/* The fibers of `first` as they were copied ahead. */
 	struct rcore_ahead_fiber {
 		uint64_t digests[RCORE_AHEAD_PARTS];
+		/* the pages of its struct */
+		struct rcore_live_span head;
 		bool is_as_first; /* the copy has it as `first` does */
+		bool may_run;     /* it was current and not waiting */
 		bool rests;       /* its stacks need not be copied again */
 		bool slept;       /* its thread, from the copy to the stop */
 	} * fibers;

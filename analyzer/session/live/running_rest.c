@@ -179,6 +179,16 @@ static uint64_t object_of(const struct rcore_session *session, const struct rcor
 		       : 0;
 }
 
+/*
+ * A running thread may have called something else between the first reading and
+ * the copy. If it got no processor after that, its fiber still equals the copy,
+ * but not the first reading.
+ */
+static bool may_run(const struct rcore_fiber *fiber)
+{
+	return fiber->is_current && !fiber->wait;
+}
+
 struct rcore_error *rcore_ahead_note_fibers(struct rcore_ahead *ahead,
 					    const struct rcore_session *session)
 {
@@ -204,6 +214,10 @@ struct rcore_error *rcore_ahead_note_fibers(struct rcore_ahead *ahead,
 			return rcore_error_no_memory();
 		earlier->addresses[i] = fiber->address;
 		earlier->objects[i] = object_of(session, fiber);
+		struct span head = span_of(session, fiber, STRUCT);
+		ahead->fibers[i].head = rcore_live_span(session->target.live, head.start,
+							head.start + head.size);
+		ahead->fibers[i].may_run = may_run(fiber);
 		bool rests = ahead->fibers[i].rests && !ahead->is_exact;
 		for (int part = STRUCT; part < parts_of(rests); part++) {
 			struct span span = span_of(session, fiber, part);
@@ -248,11 +262,15 @@ struct rcore_error *rcore_ahead_note_sleepers(struct rcore_ahead *ahead,
 
 /*
  * Returns whether a fiber is as it was copied ahead. If a page of it is not,
- * the cause may be something else in that page.
+ * the cause may be something else in that page. Of thousands of fibers that
+ * rest, this reads nothing else than `known`.
  */
 static bool is_same(const struct rcore_session *session, const struct rcore_fiber *fiber,
-		    const struct rcore_ahead_fiber *known)
+		    const struct rcore_ahead_fiber *known, bool are_counted)
 {
+	if (are_counted && parts_of(known->rests) == STRUCT + 1 &&
+	    rcore_live_is_span_same(session->target.live, known->head))
+		return true;
 	for (int part = STRUCT; part < parts_of(known->rests); part++) {
 		struct span span = span_of(session, fiber, part);
 		if (!rcore_live_is_same(session->target.live, span.start,
@@ -276,25 +294,16 @@ struct rcore_error *rcore_ahead_wake_unless_slept(struct rcore_ahead *ahead,
 	return err;
 }
 
-/*
- * A running thread may have called something else between the first reading and
- * the copy. If it got no processor after that, its fiber still equals the copy,
- * but not the first reading.
- */
-static bool may_run(const struct rcore_fiber *fiber)
-{
-	return fiber->is_current && !fiber->wait;
-}
-
 void rcore_ahead_find_unchanged(struct rcore_ahead *ahead, const struct rcore_session *session)
 {
 	const struct rcore_snapshot *first = ahead->first;
 	struct rcore_live *live = session->target.live;
+	const bool are_counted = rcore_live_count_changes(live);
 	for (size_t i = 0; i < first->fiber_count; i++) {
 		const struct rcore_fiber *fiber = &first->fibers[i];
 		struct rcore_ahead_fiber *known = &ahead->fibers[i];
-		ahead->earlier.unchanged[i] =
-			known->is_as_first && !may_run(fiber) && is_same(session, fiber, known);
+		ahead->earlier.unchanged[i] = known->is_as_first && !known->may_run &&
+					      is_same(session, fiber, known, are_counted);
 		if (ahead->earlier.unchanged[i] || !known->rests)
 			continue;
 		wake(live, fiber);

@@ -53,11 +53,12 @@ static size_t first_gap(const struct gaps *gaps, uint64_t address)
 }
 
 /* The most to keep of one stack: eight times the default of a main thread. */
-enum { STACK_LIMIT = 64 << 20, RED_ZONE = 128 };
+enum { STACK_LIMIT = 64 << 20, SLEEPING_LIMIT = 256 << 10, RED_ZONE = 128 };
 
-static void keep(struct rcore_live *live, const struct gaps *gaps, uint64_t sp, uint64_t end)
+static void keep(struct rcore_live *live, const struct gaps *gaps, uint64_t sp, uint64_t end,
+		 uint64_t left)
 {
-	uint64_t start = sp < RED_ZONE ? 0 : sp - RED_ZONE, left = STACK_LIMIT;
+	uint64_t start = sp < RED_ZONE ? 0 : sp - RED_ZONE;
 	for (size_t i = first_gap(gaps, start); start < end && left; i++) {
 		bool is_gap = i < gaps->count && gaps->items[i].start < end;
 		uint64_t stop = is_gap ? gaps->items[i].start : end;
@@ -78,7 +79,8 @@ static void keep_threads(const struct rcore_target *target, const struct gaps *g
 		uint64_t sp = thread->registers[rcore_register_sp(process->machine)];
 		if (thread->has_registers)
 			keep(target->live, gaps, sp,
-			     rcore_live_stack_end(target->live, sp, thread->thread_pointer));
+			     rcore_live_stack_end(target->live, sp, thread->thread_pointer),
+			     STACK_LIMIT);
 	}
 }
 
@@ -90,6 +92,29 @@ struct rcore_error *rcore_running_keep_thread_stacks(const struct rcore_target *
 		return rcore_error_no_memory();
 	keep_threads(target, &gaps);
 	free(gaps.items);
+	return NULL;
+}
+
+struct sleeping {
+	struct rcore_live *live;
+	struct gaps gaps;
+};
+
+static void keep_sleeping(void *context, uint64_t sp)
+{
+	const struct sleeping *sleeping = context;
+	keep(sleeping->live, &sleeping->gaps, sp, rcore_live_stack_end(sleeping->live, sp, 0),
+	     SLEEPING_LIMIT);
+}
+
+struct rcore_error *rcore_running_keep_sleeping_stacks(const struct rcore_target *target,
+						       const struct rcore_snapshot *snapshot)
+{
+	struct sleeping sleeping = {.live = target->live};
+	if (!find_gaps(snapshot, true, &sleeping.gaps))
+		return rcore_error_no_memory();
+	rcore_live_visit_sleeping(target->live, keep_sleeping, &sleeping);
+	free(sleeping.gaps.items);
 	return NULL;
 }
 
@@ -110,7 +135,7 @@ struct rcore_error *rcore_running_keep_stacks(const struct rcore_target *target,
 			continue;
 		if (sp < fiber->machine_stack || sp >= end)
 			end = rcore_live_stack_end(live, sp, 0);
-		keep(live, &gaps, sp, end);
+		keep(live, &gaps, sp, end, STACK_LIMIT);
 	}
 	free(gaps.items);
 	return NULL;

@@ -111,6 +111,17 @@ struct rcore_error *rcore_live_copy_ahead(struct rcore_live *live);
 bool rcore_live_is_same(struct rcore_live *live, uint64_t start, uint64_t end);
 
 /*
+ * The same for many ranges: rcore_live_span() returns the pages of [start, end)
+ * that were copied ahead. After rcore_live_begin(),
+ * rcore_live_count_changes() counts those that have changed; returns false if
+ * memory was short, and then rcore_live_is_span_same() must not be called.
+ */
+struct rcore_live_span rcore_live_span(const struct rcore_live *live, uint64_t start,
+				       uint64_t end);
+bool rcore_live_count_changes(struct rcore_live *live);
+bool rcore_live_is_span_same(const struct rcore_live *live, struct rcore_live_span span);
+
+/*
  * Returns whether no thread has run between rcore_live_note_sleepers() and the
  * stop by rcore_live_begin(). If so, what was read in between is what the
  * process had at the stop. Returns false in case of doubt.
@@ -205,6 +216,13 @@ void rcore_live_fetch(struct rcore_live *live);
  */
 uint64_t rcore_live_stack_end(const struct rcore_live *live, uint64_t sp,
 			      uint64_t thread_pointer);
+
+/*
+ * Calls `visit` with the stack pointer of each thread that sleeps in a system
+ * call now.
+ */
+void rcore_live_visit_sleeping(const struct rcore_live *live,
+			       void (*visit)(void *context, uint64_t sp), void *context);
 
 struct rcore_live_pause {
 	uint64_t nanoseconds;

@@ -45,6 +45,11 @@ void rcore_live_memory_init(struct rcore_live_memory *memory, int pid, int folde
 			    const struct rcore_live_maps *maps);
 void rcore_live_memory_deinit(struct rcore_live_memory *memory);
 
+/* Pages of the list of copied ones, which is sorted: [first, end). */
+struct rcore_live_span {
+	uint32_t first, end;
+};
+
 /* A part of an address space that a batch reads into `bytes`. */
 struct rcore_live_range {
 	uint64_t start;

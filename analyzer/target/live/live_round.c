@@ -10,13 +10,6 @@
 #include "target/live/live_private.h"
 #include "target/live/live_tracer.h"
 
-void rcore_live_forget(struct rcore_live *live)
-{
-	/* Once all memory is copied, reads come from that copy. */
-	if (!live->pages.copy)
-		rcore_live_pages_clear(&live->pages);
-}
-
 /*
  * Ruby knows its threads by the ids in its own namespace. Returns 0 for one
  * that has ended.
@@ -110,28 +103,6 @@ static bool add_thread(struct rcore_live *live, int tid, const struct rcore_nati
 	return true;
 }
 
-uint64_t rcore_live_stack_end(const struct rcore_live *live, uint64_t sp,
-			      uint64_t thread_pointer)
-{
-	enum { UNKNOWN = 256 << 10 };
-	const struct rcore_live_region *region = rcore_live_region_at(&live->maps, sp);
-	uint64_t end = region ? region->end : sp + UNKNOWN;
-	uint64_t top = (thread_pointer | (RCORE_LIVE_PAGE - 1)) + 1;
-	return thread_pointer > sp && top < end ? top : end;
-}
-
-void rcore_live_keep(struct rcore_live *live, uint64_t start, uint64_t end)
-{
-	if (start < end)
-		rcore_live_pages_want(&live->pages, start, end);
-}
-
-void rcore_live_fetch(struct rcore_live *live)
-{
-	if (!live->pages.is_frozen)
-		rcore_live_pages_fill(&live->pages);
-}
-
 static struct rcore_error *list_running(struct rcore_live *live)
 {
 	for (size_t i = 0; i < live->ids.count; i++)
@@ -172,16 +143,17 @@ void rcore_live_read_late(struct rcore_live *live, bool reads_late)
 	live->memory.reads_late = reads_late;
 }
 
-bool rcore_live_is_late(struct rcore_live *live, uint64_t start, uint64_t end)
-{
-	return rcore_live_pages_are_late(&live->pages, start, end);
-}
-
 static uint64_t let_go(struct rcore_live *live)
 {
 	uint64_t nanoseconds = rcore_stop_end(live->stop);
 	live->stop = live->memory.stop = NULL;
 	return nanoseconds;
+}
+
+void rcore_live_visit_sleeping(const struct rcore_live *live,
+			       void (*visit)(void *context, uint64_t sp), void *context)
+{
+	rcore_live_sleeping_stacks(live->folder, visit, context);
 }
 
 void rcore_live_note_sleepers(struct rcore_live *live)
@@ -206,24 +178,9 @@ struct rcore_error *rcore_live_copy_ahead(struct rcore_live *live)
 	return NULL;
 }
 
-bool rcore_live_is_same(struct rcore_live *live, uint64_t start, uint64_t end)
-{
-	return rcore_live_pages_are_same(&live->pages, start, end);
-}
-
 bool rcore_live_is_quiet(const struct rcore_live *live)
 {
 	return live->is_quiet;
-}
-
-size_t rcore_live_rest(struct rcore_live *live, uint64_t start, uint64_t end)
-{
-	return rcore_live_pages_rest(&live->pages, start, end) * RCORE_LIVE_PAGE;
-}
-
-bool rcore_live_wake(struct rcore_live *live, uint64_t start, uint64_t end)
-{
-	return rcore_live_pages_wake(&live->pages, start, end) > 0;
 }
 
 bool rcore_live_has_thread_slept(const struct rcore_live *live, int tid)
@@ -333,11 +290,6 @@ void rcore_live_allow_late(struct rcore_live *live, bool allow)
 bool rcore_live_has_missed(const struct rcore_live *live)
 {
 	return live->memory.late_count > live->memory.allowed_count;
-}
-
-uint64_t rcore_live_digest(struct rcore_live *live, uint64_t start, uint64_t end)
-{
-	return rcore_live_pages_digest(&live->pages, start, end);
 }
 
 void rcore_live_end(struct rcore_live *live, struct rcore_live_pause *ret)

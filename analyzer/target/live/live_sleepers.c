@@ -95,6 +95,28 @@ static bool note(void *context, int tid)
 	return true;
 }
 
+struct stacks {
+	int folder;
+	void (*visit)(void *context, uint64_t sp);
+	void *context;
+};
+
+static bool visit_stack(void *context, int tid)
+{
+	const struct stacks *stacks = context;
+	uint64_t sp, pc;
+	if (read_call(stacks->folder, tid, false, &sp, &pc))
+		stacks->visit(stacks->context, sp);
+	return true;
+}
+
+void rcore_live_sleeping_stacks(int folder, void (*visit)(void *context, uint64_t sp),
+				void *context)
+{
+	struct stacks stacks = {folder, visit, context};
+	rcore_live_tasks(folder, visit_stack, &stacks);
+}
+
 static int by_tid(const void *left, const void *right)
 {
 	const struct rcore_live_sleeper *a = left, *b = right;

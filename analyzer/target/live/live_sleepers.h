@@ -62,6 +62,13 @@ enum { RCORE_LIVE_SLEEPER_FILES = 256 };
 void rcore_live_sleepers_note(struct rcore_live_sleepers *sleepers, int folder);
 
 /*
+ * Calls `visit` with the stack pointer of each thread that sleeps in a system
+ * call now.
+ */
+void rcore_live_sleeping_stacks(int folder, void (*visit)(void *context, uint64_t sp),
+				void *context);
+
+/*
  * Reads the first count again, just before the stop. Threads that have run
  * since note() no longer count as asleep.
  */

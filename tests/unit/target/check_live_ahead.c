@@ -225,6 +225,15 @@ START_TEST(digests_what_it_copied)
 	ck_assert(rcore_live_is_same(live, pattern, pattern + 4096));
 	ck_assert(!rcore_live_is_same(live, pattern + 4096, pattern + 8192));
 	ck_assert(rcore_live_is_same(live, count, count + sizeof(long)));
+	struct rcore_live_span unread = rcore_live_span(live, pattern + 4096, pattern + 8192);
+	struct rcore_live_span first = rcore_live_span(live, pattern, pattern + 1);
+	struct rcore_live_span last =
+		rcore_live_span(live, pattern + 8192, pattern + CHILD_PATTERN);
+	struct rcore_live_span all = rcore_live_span(live, pattern, pattern + CHILD_PATTERN);
+	struct rcore_live_span counts = rcore_live_span(live, count, count + sizeof(long));
+	struct rcore_live_span none = rcore_live_span(live, 4096, 8192);
+	ck_assert(!rcore_live_is_span_same(live, unread));
+	ck_assert(rcore_live_is_span_same(live, counts));
 	uint64_t same = rcore_live_digest(live, pattern, pattern + CHILD_PATTERN);
 	uint64_t other = rcore_live_digest(live, count, count + sizeof(long));
 	ck_assert_uint_ne(same, rcore_live_digest(live, pattern + 1, pattern + CHILD_PATTERN));
@@ -237,6 +246,13 @@ START_TEST(digests_what_it_copied)
 	ck_assert(rcore_live_is_same(live, pattern + 8192, pattern + CHILD_PATTERN));
 	ck_assert(!rcore_live_is_same(live, pattern, pattern + CHILD_PATTERN));
 	ck_assert(!rcore_live_is_same(live, count, count + sizeof(long)));
+	ck_assert(rcore_live_count_changes(live));
+	ck_assert(rcore_live_is_span_same(live, first));
+	ck_assert(rcore_live_is_span_same(live, last));
+	ck_assert(rcore_live_is_span_same(live, none));
+	ck_assert(!rcore_live_is_span_same(live, unread));
+	ck_assert(!rcore_live_is_span_same(live, all));
+	ck_assert(!rcore_live_is_span_same(live, counts));
 	live_ended(live);
 	rcore_live_close(live);
 	child_stop(&child);
@@ -419,6 +435,56 @@ START_TEST(knows_each_thread_that_slept)
 }
 END_TEST
 
+struct stacks {
+	uint64_t sp[CHILD_THREADS + 1];
+	size_t count;
+};
+
+static void note_stack(void *context, uint64_t sp)
+{
+	struct stacks *stacks = context;
+	ck_assert_uint_lt(stacks->count, RCORE_COUNT(stacks->sp));
+	stacks->sp[stacks->count++] = sp;
+}
+
+static bool has_stack(const struct stacks *stacks, uint64_t sp)
+{
+	for (size_t i = 0; i < stacks->count; i++)
+		if (stacks->sp[i] == sp)
+			return true;
+	return false;
+}
+
+/* Those of threads that have slept until the stop are their stack pointers there. */
+START_TEST(finds_the_stacks_of_sleeping_threads)
+{
+	struct child child = child_start(child_threads, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	const struct rcore_process *process = rcore_live_process(live);
+	int found = 0;
+	for (int i = 0; i < 20; i++) {
+		struct stacks stacks = {.count = 0};
+		keep_all(live, &child);
+		copied_ahead(live);
+		rcore_live_visit_sleeping(live, note_stack, &stacks);
+		live_begun(live, true);
+		for (size_t k = 0; k < process->thread_count; k++) {
+			const struct rcore_native_thread *thread = &process->threads[k];
+			if (!rcore_live_has_thread_slept(live, thread->tid))
+				continue;
+			ck_assert(has_stack(
+				&stacks,
+				thread->registers[rcore_register_sp(process->machine)]));
+			found++;
+		}
+		live_ended(live);
+	}
+	ck_assert(found || !kernel_counts());
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {knows_a_quiet_process,
@@ -431,7 +497,8 @@ int main(void)
 				      restores_the_priority,
 				      copies_in_halves,
 				      bounds_what_rests,
-				      knows_each_thread_that_slept};
+				      knows_each_thread_that_slept,
+				      finds_the_stacks_of_sleeping_threads};
 	const struct rcore_test_loop loops[] = {{lets_pages_rest, 3}};
 	const struct rcore_test_suite suite = {
 		.name = "live, copied ahead",

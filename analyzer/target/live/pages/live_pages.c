@@ -194,6 +194,7 @@ void rcore_live_pages_clear(struct rcore_live_pages *pages)
 	drop_blocks(pages);
 	free(pages->items);
 	free(pages->sorted);
+	free(pages->changes);
 	rcore_live_pages_drop_rooms(pages);
 	rcore_live_pages_init(pages, pages->below);
 }
@@ -227,6 +228,8 @@ bool rcore_live_pages_rewind(struct rcore_live_pages *pages)
 	drop_index(pages);
 	drop_blocks(pages);
 	rcore_live_pages_drop_rooms(pages);
+	free(pages->changes);
+	pages->changes = NULL;
 	pages->is_frozen = false;
 	pages->sorted_count = 0;
 	if (!pages->count)

@@ -80,6 +80,11 @@ struct rcore_live_pages {
 	 */
 	uint64_t work_left;
 	uint64_t unlike; /* the last value that digest() invented */
+	/*
+	 * How many of the `sorted` pages before each one have changed, and as
+	 * the last element how many of all; NULL: not counted.
+	 */
+	uint32_t *changes;
 	/* Of pages that are not in `sorted`. */
 	struct rcore_address_map index;
 	struct {
@@ -155,6 +160,19 @@ void rcore_live_pages_compare(struct rcore_live_pages *pages);
  * list at the last rewind(). Returns false after `work_left` is used up.
  */
 bool rcore_live_pages_are_same(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
+
+/*
+ * Does the same for many ranges in less time. rcore_live_pages_span() returns
+ * the pages of [start, end); call it between compare() and again().
+ * rcore_live_pages_count_changes() counts the pages that fill() found changed,
+ * and returns false if compare() had no memory for that. Then
+ * rcore_live_pages_is_span_same() returns whether none of a span has changed.
+ */
+struct rcore_live_span rcore_live_pages_span(const struct rcore_live_pages *pages,
+					     uint64_t start, uint64_t end);
+bool rcore_live_pages_count_changes(struct rcore_live_pages *pages);
+bool rcore_live_pages_is_span_same(const struct rcore_live_pages *pages,
+				   struct rcore_live_span span);
 
 /*
  * Returns a hash (XXH3) of the bytes of [start, end). Counts only pages that

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "target/live/pages/live_pages_private.h"
 
+#include <stdlib.h>
+
 enum {
 	PAGE = RCORE_LIVE_PAGE,
 	/* The work of looking whether a page is the same, in bytes. */
@@ -20,6 +22,38 @@ void rcore_live_pages_compare(struct rcore_live_pages *pages)
 		page->digest = rcore_live_page_digest(page->bytes);
 	}
 	rcore_live_pages_add_rooms(pages);
+	/* Written once, like the rooms. */
+	free(pages->changes);
+	pages->changes = malloc((pages->sorted_count + 1) * sizeof(*pages->changes));
+	rcore_live_pages_count_changes(pages);
+}
+
+bool rcore_live_pages_count_changes(struct rcore_live_pages *pages)
+{
+	uint32_t count = 0;
+	if (!pages->changes)
+		return false;
+	for (size_t i = 0; i < pages->sorted_count; i++) {
+		pages->changes[i] = count;
+		count += !pages->items[i].is_same;
+	}
+	pages->changes[pages->sorted_count] = count;
+	return true;
+}
+
+struct rcore_live_span rcore_live_pages_span(const struct rcore_live_pages *pages,
+					     uint64_t start, uint64_t end)
+{
+	size_t first = rcore_live_pages_first_after(pages, start), last = first;
+	while (last < pages->sorted_count && pages->sorted[last] < end)
+		last++;
+	return (struct rcore_live_span){(uint32_t)first, (uint32_t)last};
+}
+
+bool rcore_live_pages_is_span_same(const struct rcore_live_pages *pages,
+				   struct rcore_live_span span)
+{
+	return pages->changes[span.first] == pages->changes[span.end];
 }
 
 void rcore_live_pages_again(struct rcore_live_pages *pages)
