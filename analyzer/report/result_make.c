@@ -132,8 +132,10 @@ struct rcore_error *rcore_result_add_heap(const struct rcore_heap_census *census
 	/* Totals of a part of the heap would mislead. */
 	if (census->absent_pages) {
 		ret->heap.problem = rcore_arena_printf(
-			arena, "the file lacks %" PRIu64 " page%s of the heap, as a pack does",
-			census->absent_pages, rcore_plural(census->absent_pages));
+			arena,
+			"%" PRIu64 " page%s of the heap %s not in the file, as in a pack",
+			census->absent_pages, rcore_plural(census->absent_pages),
+			rcore_are(census->absent_pages));
 		return ret->heap.problem ? NULL : rcore_error_no_memory();
 	}
 	struct rcore_result_heap heap = {

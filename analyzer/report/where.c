@@ -51,7 +51,7 @@ struct rcore_error *rcore_where_check(const struct rcore_snapshot *snapshot,
 		RCORE_ERROR_USAGE,
 		"no fiber has %s%s: %zu of %zu fiber%s %s a context or known work; "
 		"`rcore state` lists them",
-		condition, options->where_count > 1 ? " and the rest" : "", contexts,
-		snapshot->fiber_count, rcore_plural(snapshot->fiber_count),
+		condition, options->where_count > 1 ? " and meets the other conditions" : "",
+		contexts, snapshot->fiber_count, rcore_plural(snapshot->fiber_count),
 		contexts == 1 ? "has" : "have");
 }

@@ -48,7 +48,7 @@ module Places
         test.fail("it was held, and has several stacks: #{stacks}") unless stacks.values.all? { |count| count == 1 }
         path = File.join(test.folder, "native.rec")
         _, err, status = test.rcore("record", "-p", pid, "--native", "-d", 1, "-o", path, *ruby.files)
-        test.fail("exit status #{status}: #{err}") unless status.zero? && err =~ /\d+ times? it could not be stopped because process #{gdb} \(gdb\) traces it/
+        test.fail("exit status #{status}: #{err}") unless status.zero? && err =~ /the process could not be stopped \d+ times? because process #{gdb} \(gdb\) traces it/
       ensure
         Child.stop(gdb, -gdb)
       end

@@ -105,14 +105,14 @@ static void summarize_failures(const struct rcore_sampler_statistics *total)
 	char name[4 * sizeof(total->tracer_name)];
 	if (!total->not_stopped)
 		return;
-	fprintf(stderr, "; %llu time%s it could not be stopped",
+	fprintf(stderr, "; the process could not be stopped %llu time%s",
 		(unsigned long long)total->not_stopped, rcore_plural(total->not_stopped));
 	if (total->tracer)
 		fprintf(stderr, " because process %d%s%s%s traces it", total->tracer,
 			total->tracer_name[0] ? " (" : "",
 			rcore_escape(name, sizeof(name), total->tracer_name),
 			total->tracer_name[0] ? ")" : "");
-	fputs(", and native frames are missing", stderr);
+	fputs(", so native frames are missing", stderr);
 }
 
 static void summarize(const struct rcore_record_summary *shown)
@@ -128,9 +128,10 @@ static void summarize(const struct rcore_record_summary *shown)
 			: "",
 		(unsigned long long)total->rejected, total->rejected == 1 ? "was" : "were");
 	if (total->partial || total->lost)
-		fprintf(stderr, ", %llu %s outer frames only, %llu none",
+		fprintf(stderr, ", %llu %s outer frames only, %llu %s no frames",
 			(unsigned long long)total->partial,
-			total->partial == 1 ? "has" : "have", (unsigned long long)total->lost);
+			total->partial == 1 ? "has" : "have", (unsigned long long)total->lost,
+			total->lost == 1 ? "has" : "have");
 	if (total->stopped)
 		fprintf(stderr,
 			"; stopped %llu time%s, for %.1f ms on average and %.1f at most",

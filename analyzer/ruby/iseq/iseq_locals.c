@@ -18,9 +18,10 @@ static struct rcore_error *mark(struct rcore_iseq_local *locals, uint64_t local_
 				uint64_t start, uint64_t count, enum rcore_parameter parameter)
 {
 	if (start > local_count || count > local_count - start)
-		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "it has more parameters than its %" PRIu64 " local%s",
-					  local_count, rcore_plural(local_count));
+		return rcore_error_create(
+			RCORE_ERROR_CORRUPT,
+			"it has more parameters than local variables (%" PRIu64 ")",
+			local_count);
 	for (uint64_t i = 0; i < count; i++)
 		locals[start + i].parameter = parameter;
 	return NULL;

@@ -339,9 +339,9 @@ START_TEST(test_broken)
 	expect_problem("locals");
 	FAKE_PUT(vm, body, iseq_body, local_table_size, 1);
 	FAKE_PUT(vm, body, iseq_body, lead_num, 2);
-	expect_problem("it has more parameters than its 1 local");
+	expect_problem("it has more parameters than local variables (1)");
 	FAKE_PUT(vm, body, iseq_body, lead_num, 0xffffffff);
-	expect_problem("it has more parameters than its 1 local");
+	expect_problem("it has more parameters than local variables (1)");
 	FAKE_PUT(vm, body, iseq_body, lead_num, 0);
 	FAKE_PUT(vm, body, iseq_body, has_kw, 1);
 	expect_problem("no table of them");
