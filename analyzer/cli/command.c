@@ -49,9 +49,13 @@ size_t rcore_cli_groups(const struct rcore_command *command, void *arguments,
 {
 	size_t count = 0;
 	ret[count++] = (struct rcore_option_group){NULL, command->options, arguments};
-	if (command->input == RCORE_INPUT_TARGET)
+	if (command->input == RCORE_INPUT_TARGET && !command->is_for_cores)
 		ret[count++] = (struct rcore_option_group){"Which target",
-							   rcore_cli_target_options, target};
+							   rcore_cli_process_options, target};
+	if (command->input == RCORE_INPUT_TARGET)
+		ret[count++] =
+			(struct rcore_option_group){command->is_for_cores ? "Which target" : "",
+						    rcore_cli_target_options, target};
 	if (command->input != RCORE_INPUT_NONE) {
 		ret[count++] = (struct rcore_option_group){"Files and output",
 							   rcore_cli_files_options, target};

@@ -29,7 +29,7 @@ struct rcore_cli_target;
  * own group first. Returns their number. The arguments may be NULL if nothing
  * is parsed.
  */
-enum { RCORE_CLI_GROUPS = 5 };
+enum { RCORE_CLI_GROUPS = 6 };
 size_t rcore_cli_groups(const struct rcore_command *command, void *arguments,
 			struct rcore_cli_target *target, struct rcore_cli_help *help,
 			struct rcore_option_group ret[RCORE_CLI_GROUPS]);

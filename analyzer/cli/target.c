@@ -49,7 +49,7 @@ const struct rcore_option rcore_cli_redact_options_secrets[] = {
 	{0},
 };
 
-const struct rcore_option rcore_cli_target_options[] = {
+const struct rcore_option rcore_cli_process_options[] = {
 	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID|NAME",
 	 "Read a running process: stop it for some milliseconds, then resume it. NAME is part "
 	 "of its title; `rcore ps` lists them",
@@ -76,6 +76,10 @@ const struct rcore_option rcore_cli_target_options[] = {
 	{"exact", 0, RCORE_OPTION_FLAG, MEMBER(options.exact),
 	 .help = "With -p, copy the stacks of all parked fibers while the process is stopped, "
 		 "even of fibers that do not seem to have run since just before the stop"},
+	{0},
+};
+
+const struct rcore_option rcore_cli_target_options[] = {
 	{"coredump-dir", 0, RCORE_OPTION_TEXT, MEMBER(coredump_folder), "DIR",
 	 "Search DIR for coredump:PID and coredump:NAME, as coredumpctl does "
 	 "(" RCORE_JOURNAL_FOLDER ")",

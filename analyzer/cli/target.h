@@ -32,8 +32,9 @@ extern const struct rcore_option rcore_cli_files_options[];
 /* What to remove; the second is of commands that remove secrets by default. */
 extern const struct rcore_option rcore_cli_redact_options[];
 extern const struct rcore_option rcore_cli_redact_options_secrets[];
-extern const struct rcore_option
-	rcore_cli_target_options[]; /* which target, and how to read it */
+/* Which target, and how to read it; the first are of commands for processes. */
+extern const struct rcore_option rcore_cli_process_options[];
+extern const struct rcore_option rcore_cli_target_options[];
 
 /* Call this once, after the options were parsed. */
 void rcore_cli_target_settle(struct rcore_cli_target *target);

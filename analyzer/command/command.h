@@ -211,6 +211,7 @@ struct rcore_command {
 	const char *words;
 	size_t operands_offset;
 	bool words_are_targets; /* the first of them is not EXE */
+	bool is_for_cores;      /* the target cannot be a process */
 	/* The same for arguments after "--". */
 	const char *rest;
 	size_t rest_offset;

@@ -81,9 +81,10 @@ const struct rcore_command rcore_command_convert = {
 	       "and lldb can then list and backtrace all fibers without any plugin (`thread "
 	       "apply all bt`). Also print which LWP stands for which fiber: T2.F13 is LWP "
 	       "20000013. A parked fiber has the registers that Ruby saved; the others read as "
-	       "0.",
+	       "0. To convert a running process, write its core with gcore first.",
 	.options = options,
 	.size = sizeof(struct arguments),
+	.is_for_cores = true,
 	.examples =
 		(const char *const[]){"--fibers-as-threads -o core.fibers",
 				      "--fibers-as-threads -o core.fibers --sysroot /srv/app",

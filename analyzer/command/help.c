@@ -96,8 +96,10 @@ static void print_usage(const struct rcore_command *command, const char *name, b
 	const char *options = has_options ? " [OPTION...]" : "";
 	if (in_shell && command->input == RCORE_INPUT_TARGET) {
 		fprintf(out, "%s%s%s CORE [EXE]", first, name, options);
-		print_words(command, out);
-		fprintf(out, "%s%s%s -p PID", others, name, options);
+		if (!command->is_for_cores) {
+			print_words(command, out);
+			fprintf(out, "%s%s%s -p PID", others, name, options);
+		}
 	} else {
 		fprintf(out, "%s%s%s", first, name, options);
 	}
@@ -209,7 +211,9 @@ static void list_command(const struct rcore_command *command, size_t width, FILE
 {
 	char head[64];
 	snprintf(head, sizeof(head), "  %s%s%s%s", command->name,
-		 command->input == RCORE_INPUT_TARGET ? " TARGET" : "",
+		 command->input != RCORE_INPUT_TARGET ? ""
+		 : command->is_for_cores              ? " CORE [EXE]"
+						      : " TARGET",
 		 command->words ? " " : "", command->words ? command->words : "");
 	fputs(head, out);
 	size_t at = strlen(head);
