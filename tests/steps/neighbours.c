@@ -88,8 +88,9 @@ static bool lands(const struct rcore_native_frame *const old[], size_t old_left,
 }
 
 /*
- * A kernel thread that takes up an M:N thread leaves its own stack for that of the
- * thread, which is said to run there from before the switch until after it.
+ * A kernel thread that starts to run an M:N thread switches from its own stack
+ * to that of the M:N thread. According to the VM, the M:N thread runs there
+ * from before the switch until after it.
  */
 static bool switches(const struct rcore_fiber *before, const struct rcore_fiber *now)
 {
@@ -143,8 +144,10 @@ static bool in_ruby(const struct rcore_fiber *fiber, const struct rcore_frame *f
 	return false;
 }
 
-/* The innermost frame has no place yet while it is pushed; that of a method in C has none either before its
- * function runs, and after. */
+/*
+ * The innermost frame has no place while it is pushed. The frame of a method in
+ * C also has none before its function runs, and after the function returned.
+ */
 static bool is_placed(const struct rcore_fiber *fiber, const struct rcore_frame *frame)
 {
 	const struct rcore_frame *innermost = fiber->frames;
@@ -232,7 +235,7 @@ static void check_resting(struct findings *findings, const struct rcore_fiber *b
 	size_t common = common_frames(before, now);
 	if (common != before->frame_count || common != now->frame_count)
 		finding(findings, "resting fiber", "%s: its Ruby frames changed", now->id);
-	/* One that is made, and entered, gets its first registers. */
+	/* A new fiber gets its first registers when it is entered. */
 	if (before->status == RCORE_FIBER_CREATED || now->status == RCORE_FIBER_CREATED ||
 	    now->status == RCORE_FIBER_RESUMED)
 		return;

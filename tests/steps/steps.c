@@ -171,7 +171,7 @@ static void analyze(struct steps *steps, uint64_t at)
 	if (steps->analyses % steps->fresh == 1 % steps->fresh || at == steps->at)
 		check_fresh(steps, at);
 	else if (snapshot->problem_count)
-		/* A finding may be that fields do not hold: finds out which. */
+		/* If the layout is wrong, this finds the fields. */
 		check_all_fields(steps, at);
 }
 
@@ -216,8 +216,9 @@ static bool is_new(struct steps *steps)
 }
 
 /*
- * Has a walk seen enough? One that the collector's loops take up, 100,000
- * instructions of a few hundred states, goes on, up to ten times as far.
+ * Whether a walk has seen enough. A walk may spend 100,000 instructions in loops
+ * of the collector and see only a few hundred states. It then continues up to
+ * ten times as far.
  */
 static bool is_done(const struct steps *steps, uint64_t at)
 {

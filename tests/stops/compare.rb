@@ -91,7 +91,7 @@ class StackComparison
   def thread(tid, told)
     case told.state
     when :collecting then @masked << :collecting
-    # A native thread that runs no Ruby thread at the moment has nothing to say.
+    # A native thread that runs no Ruby thread at the moment reports nothing.
     when :died then @masked << (told.signal == 9 ? :hung : :no_truth) if @by_tid[tid]
     end
     own(tid, told.current) if @ruby.version >= Gem::Version.new("3.0")
@@ -99,13 +99,13 @@ class StackComparison
     plain(told) if told.stacks.empty? && told.plain
   end
 
-  # Since 3.0 each native thread knows its own; before, all know only the one that holds the GVL.
+  # Since 3.0, each native thread knows its own Ruby thread. Before, all know only the thread that holds the GVL.
   def own(tid, current)
     thread = @by_tid[tid] or return
     fail(:tid, "#{tid} runs #{current}, not #{thread['object']}") unless thread["object"] == current
   end
 
-  # One that several copies told of is compared once: nothing moved between them.
+  # Several copies may report the same stack. It is compared once, because nothing moved between the copies.
   def stack(told)
     return if @compared[told.object]
     @compared[told.object] = true
@@ -115,7 +115,7 @@ class StackComparison
     compare(fiber, told.frames, shown(fiber))
   end
 
-  # One that has left the VM's list is still its own current thread; its stack is gone before it lets go of the GVL.
+  # A thread that has left the VM's list is still its own current thread. Its stack is gone before it releases the GVL.
   def fiber_of_thread(told)
     thread = @report["threads"].find { |each| each["object"] == told.object }
     return @fibers[thread["current_fiber"]] if thread
@@ -166,8 +166,8 @@ class StackComparison
   BLOCKS_AROUND = /\A(?:block (?:\(\d+ levels\) )?in )+/.freeze
   HANDLERS = /\b(?:rescue|ensure) in /.freeze
 
-  # What an eval is called is seen by rb_backtrace() alone; and of a method within Ruby's core it tells blocks
-  # apart, where Thread#backtrace has the method's name for all of them (location_cfunc_p of vm_backtrace.c).
+  # Only rb_backtrace() has the name of an eval. In a method of Ruby's core (<internal:...>), it also has the names of
+  # blocks, for which Thread#backtrace has the method's name (location_cfunc_p of vm_backtrace.c).
   def without_classes(frames, mine)
     frames.zip(mine).map do |(path, line, label), other|
       label = other[2] if [nil, "<compiled>"].include?(label) && other

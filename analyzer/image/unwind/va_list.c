@@ -89,7 +89,9 @@ static struct setter memory_setter(const uint8_t *code, size_t size)
 	return ret;
 }
 
-/* The instruction at `code`, if it is one that sets the register. */
+/*
+ * Returns the instruction at `code` if it sets the register, otherwise zeroes.
+ */
 static struct setter setter_at(const uint8_t *code, size_t size, unsigned reg)
 {
 	if (size < 3 || (code[0] & 0xf8) != 0x48)
@@ -106,7 +108,9 @@ static struct setter setter_at(const uint8_t *code, size_t size, unsigned reg)
 	return (struct setter){0};
 }
 
-/* Whether a function keeps a register over the calls that it makes. */
+/*
+ * Whether a call preserves a register (System V ABI): rbx, rbp, r12 to r15.
+ */
 static bool is_kept(unsigned reg)
 {
 	return reg == 3 || reg == 5 || (reg >= 12 && reg <= 15);

@@ -17,7 +17,7 @@
  * written here. The text without scripts is the report of the terminal.
  */
 
-/* generated from the scripts, and its "sha256-..." */
+/* The build makes both of page.js and others; the hash is "sha256-...". */
 extern const char rcore_html_profile_script[], rcore_html_profile_script_hash[];
 
 enum { TEXT_ROWS = 30, TEXT_MAX = 200 << 10, FACTS_MAX = 64 };
