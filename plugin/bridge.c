@@ -72,6 +72,12 @@ static void drop_view(struct rcore_view *view)
 	view->session = NULL;
 }
 
+static bool lacks_memory(const struct rcore_view *view)
+{
+	return (view->snapshot && view->snapshot->lacks_memory) ||
+	       (view->failure && view->failure->code == RCORE_ERROR_NO_MEMORY);
+}
+
 static void drop_views(struct rcore_plugin *plugin)
 {
 	for (size_t i = 0; i < RCORE_COUNT(plugin->views); i++)
@@ -188,6 +194,9 @@ struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_nativ
 	*ret = view;
 	view->color = plugin->color;
 	view->is_partial = false;
+	/* There may be more memory now. */
+	if (lacks_memory(view))
+		drop_view(view);
 	if (view->session)
 		return NULL;
 	plugin->options.size = sizeof(plugin->options);
@@ -215,7 +224,7 @@ struct rcore_error *rcore_plugin_view_special(struct rcore_plugin *plugin,
 					      struct rcore_view **ret)
 {
 	struct rcore_view *view = &plugin->views[SPECIAL], *plain;
-	if (view->session && !same_special(&plugin->special, wanted))
+	if (lacks_memory(view) || (view->session && !same_special(&plugin->special, wanted)))
 		drop_view(view);
 	struct rcore_error *err = rcore_plugin_view(plugin, wanted->no_native, &plain);
 	if (!err && !view->session) {

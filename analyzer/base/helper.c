@@ -40,7 +40,8 @@ struct rcore_helper {
 	pid_t pid; /* 0: not started */
 	int socket;
 	int starts;
-	double used; /* processor time of those that ended, in seconds */
+	bool gave_up; /* it took too long */
+	double used;  /* processor time of those that ended, in seconds */
 	/* Shared with the helper, which sets it if its memory is short. */
 	bool *lacks_memory;
 	char problem[128];
@@ -187,7 +188,8 @@ static void be_helper(struct rcore_helper *helper, int socket)
 static bool start(struct rcore_helper *helper)
 {
 	int sockets[2];
-	if (helper->starts == MAX_STARTS || helper->used >= PROCESSOR_SECONDS ||
+	if (helper->gave_up || helper->starts == MAX_STARTS ||
+	    helper->used >= PROCESSOR_SECONDS ||
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
 		return false;
 	helper->starts++;
@@ -237,8 +239,9 @@ static void died(struct rcore_helper *helper, bool is_late)
 	int signo = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	/* A file that keeps one call waiting would do so with the next one. */
 	if (is_late || signo == SIGALRM)
-		helper->starts = MAX_STARTS;
-	if (helper->problem[0])
+		helper->gave_up = true;
+	bool had_no_buffers = !is_late && !signo && *helper->lacks_memory;
+	if (helper->problem[0] || had_no_buffers)
 		return;
 	if (signo == SIGPROF || signo == SIGXCPU)
 		snprintf(helper->problem, sizeof(helper->problem),
@@ -298,6 +301,15 @@ const char *rcore_helper_problem(const struct rcore_helper *helper)
 bool rcore_helper_lacks_memory(const struct rcore_helper *helper)
 {
 	return helper && *helper->lacks_memory;
+}
+
+void rcore_helper_retry(struct rcore_helper *helper)
+{
+	if (helper->pid)
+		stop(helper);
+	*helper->lacks_memory = false;
+	helper->starts = 0;
+	helper->problem[0] = '\0';
 }
 
 void rcore_helper_free(struct rcore_helper *helper)

@@ -51,4 +51,11 @@ const char *rcore_helper_problem(const struct rcore_helper *helper);
  */
 bool rcore_helper_lacks_memory(const struct rcore_helper *helper);
 
+/*
+ * Ends the helper if it runs, because its libraries do not search again for
+ * what they have not found. The next call starts another one, also after many
+ * have died, unless one took too long or they have used all of their time.
+ */
+void rcore_helper_retry(struct rcore_helper *helper);
+
 #endif

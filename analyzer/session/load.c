@@ -209,6 +209,7 @@ static struct rcore_error *conclude(struct rcore_session *session,
 struct rcore_error *rcore_load(struct rcore_session *session, struct rcore_snapshot **ret)
 {
 	struct rcore_moment moment;
+	rcore_target_retry(&session->target);
 	struct rcore_error *err = rcore_target_check_files(&session->target);
 	if (!err)
 		err = session->read ? session->read(session, &moment)

@@ -125,6 +125,15 @@ struct rcore_error *rcore_target_code(struct rcore_target *target, struct rcore_
 	return err;
 }
 
+void rcore_target_retry(struct rcore_target *target)
+{
+	if (!rcore_modules_lack_memory(target->modules))
+		return;
+	rcore_code_close(target->code);
+	target->code = NULL;
+	rcore_modules_retry(target->modules);
+}
+
 static struct rcore_error *cut(const char *path)
 {
 	return rcore_error_create(RCORE_ERROR_OS,

@@ -65,6 +65,12 @@ bool rcore_target_was_alive(const struct rcore_target *target);
 struct rcore_error *rcore_target_code(struct rcore_target *target, struct rcore_code **ret);
 
 /*
+ * If memory was short for something that was found in the modules, forgets that
+ * and what is missing, so that it is searched for again.
+ */
+void rcore_target_retry(struct rcore_target *target);
+
+/*
  * Fails with OS if a mapped file became shorter since it was opened; the error
  * names the file. Does not notice a file that is truncated later, during a
  * read.

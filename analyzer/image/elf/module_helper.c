@@ -97,7 +97,7 @@ bool rcore_module_helper_ask(struct rcore_modules *modules, struct rcore_module_
 		return true;
 	if (!rcore_module_helper_call(modules, entry, function, request, size, reply, ret_size))
 		return false;
-	if (is_known && !is_of_process(reply, *ret_size))
+	if (is_known && !is_of_process(reply, *ret_size) && !rcore_modules_lack_memory(modules))
 		rcore_answers_keep(answers, &question, rcore_clock_ns(), reply, *ret_size);
 	return true;
 }
@@ -129,4 +129,19 @@ const char *rcore_modules_problem(const struct rcore_modules *modules)
 bool rcore_modules_lack_memory(const struct rcore_modules *modules)
 {
 	return modules->lacks_memory || rcore_helper_lacks_memory(modules->helper);
+}
+
+void rcore_modules_retry(struct rcore_modules *modules)
+{
+	if (modules->helper)
+		rcore_helper_retry(modules->helper);
+	modules->lacks_memory = false;
+	modules->problem = NULL;
+	for (size_t i = 0; i < modules->list.count; i++) {
+		struct rcore_module_entry *entry = &modules->list.items[i];
+		rcore_module_debug_free(entry->debug);
+		entry->debug = NULL;
+		entry->is_deadly = false;
+		entry->has_debug_file = entry->debug_file != NULL;
+	}
 }

@@ -146,6 +146,12 @@ const char *rcore_modules_problem(const struct rcore_modules *modules);
 bool rcore_modules_lack_memory(const struct rcore_modules *modules);
 
 /*
+ * Forgets that memory was short, and what was not found then. Close the code of
+ * these modules (rcore_code_close()) before.
+ */
+void rcore_modules_retry(struct rcore_modules *modules);
+
+/*
  * Keeps a number about the module's file for the next process that has mapped
  * it (rcore_module_options.answers); `what` names it. known() returns false if
  * there is none.

@@ -90,6 +90,10 @@ const char *rcore_helper_problem(const struct rcore_helper *helper)
 	return NULL;
 }
 
+void rcore_helper_retry(struct rcore_helper *helper)
+{
+}
+
 bool rcore_helper_lacks_memory(const struct rcore_helper *helper)
 {
 	return false;

@@ -131,6 +131,11 @@ START_TEST(lacks_memory)
 	ck_assert(!rcore_helper_lacks_memory(helper));
 	ck_assert(rcore_helper_call(helper, starve, "", 1, reply, &size));
 	ck_assert(rcore_helper_lacks_memory(helper) == (_i != 0));
+	/* The next helper may have enough. */
+	rcore_helper_retry(helper);
+	ck_assert(!rcore_helper_lacks_memory(helper));
+	ck_assert(rcore_helper_call(helper, echo, "hello", 6, reply, &size));
+	ck_assert(!rcore_helper_lacks_memory(helper));
 	rcore_helper_free(helper);
 }
 END_TEST

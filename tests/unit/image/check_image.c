@@ -666,6 +666,26 @@ START_TEST(no_memory_for_headers)
 	ck_assert_int_eq(in_memory, RCORE_ELF_NO_MEMORY);
 }
 END_TEST
+
+/* A later snapshot of the same session has what an earlier one lacks. */
+START_TEST(memory_again)
+{
+	struct core_builder builder = {0};
+	self_core(&builder, &(struct self_core_options){.prefix = ""});
+	struct opened opened = open_with(&builder, NULL);
+	struct rcore_module *program = module_at(&opened, &marker_data);
+	take_all_memory();
+	const char *file = rcore_module_debug_file(opened.modules, program);
+	allow_memory();
+	ck_assert_ptr_null(file);
+	ck_assert(rcore_modules_lack_memory(opened.modules));
+	rcore_modules_retry(opened.modules);
+	ck_assert(!rcore_modules_lack_memory(opened.modules));
+	ck_assert_str_eq(rcore_module_debug_file(opened.modules, program), program->file);
+	ck_assert(!rcore_modules_lack_memory(opened.modules));
+	close_all(&opened);
+}
+END_TEST
 #endif
 
 int main(void)
@@ -686,6 +706,7 @@ int main(void)
 #ifndef __SANITIZE_ADDRESS__
 				      no_memory_for_file,
 				      no_memory_for_headers,
+				      memory_again,
 #endif
 				      replaced_file};
 	const struct rcore_test_loop loops[] = {{words_flipped, 10}};
