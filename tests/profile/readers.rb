@@ -87,7 +87,8 @@ module Readers
   # pprof shortens names that look like those of other languages.
   def pprof_top(path, wanted, measure)
     out, = Open3.capture2("go", "tool", "pprof", "-top", "-unit=nanoseconds", "-nodefraction=0", "-nodecount=100000", "-sample_index=#{measure}", path, err: "/dev/null")
-    rows = out.scan(/^ *(\d+)ns +[\d.]+% +[\d.]+% +(\d+)ns +[\d.]+%  (.*)$/)
+    # It prints a cost of nothing without a unit.
+    rows = out.scan(/^ *(\d+)(?:ns)? +[\d.]+% +[\d.]+% +(\d+)(?:ns)? +[\d.]+%  (.*)$/)
     plain = wanted.totals.keys.grep(/\AClass\d#method\d+\z/)
     totals, selves = wanted.totals, wanted.selves
     plain.each do |label|

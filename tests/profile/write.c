@@ -25,7 +25,7 @@
  * time.
  */
 
-enum { DEPTH = 12, METHODS = 40, THREADS = 6, SECONDS = 20, PER_SECOND = 100 };
+enum { DEPTH = 12, METHODS = 40, THREADS = 6, SECONDS = 8, PER_SECOND = 100 };
 
 static uint64_t state;
 
