@@ -2,11 +2,11 @@
 
 CHECK_SRC   = $(wildcard tests/unit/check_*.c tests/unit/*/check_*.c)
 CHECKS      = $(CHECK_SRC:%.c=$(BUILD)/%)
-SUPPORT_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support/*.c))
+SUPPORT_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support/*.c tests/support/fake/*.c))
 CHECK_LIBS  = $(shell pkg-config --libs check)
 SAN_FLAGS   = -DRCORE_FIELDS_BY_CALL=1 -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
-$(SUPPORT_OBJ) $(CHECKS:%=%.o) $(BUILD)/tests/triage/write.o: override CPPFLAGS += -Itests/support -Iplugin $(shell pkg-config --cflags check)
+$(SUPPORT_OBJ) $(CHECKS:%=%.o) $(BUILD)/tests/triage/write.o: override CPPFLAGS += -Itests/support -Itests/support/fake -Iplugin $(shell pkg-config --cflags check)
 
 # What a goal needs is built in parallel. Goals are not, because one may install
 # what the next one needs.

@@ -15,9 +15,9 @@ $(BUILD)/tests/fuzz/targets/fuzz_%: $(BUILD)/tests/fuzz/targets/fuzz_%.o $(BUILD
 	$(Q)$(FUZZ_LINK)
 
 # These read a process in fake memory.
-$(BUILD)/tests/fuzz/targets/fuzz_heap: $(addprefix $(BUILD)/tests/support/,fake_target.o fake_ruby.o fake_ivar.o fake_values.o fake_vm.o referrers.o)
-$(BUILD)/tests/fuzz/targets/fuzz_module: $(BUILD)/tests/support/fake_target.o
-$(BUILD)/tests/fuzz/targets/fuzz_heap.o $(BUILD)/tests/fuzz/targets/fuzz_module.o: override CPPFLAGS += -Itests/support
+$(BUILD)/tests/fuzz/targets/fuzz_heap: $(addprefix $(BUILD)/tests/support/,fake/fake_target.o fake/fake_ruby.o fake/fake_ivar.o fake/fake_values.o fake/fake_vm.o referrers.o)
+$(BUILD)/tests/fuzz/targets/fuzz_module: $(BUILD)/tests/support/fake/fake_target.o
+$(BUILD)/tests/fuzz/targets/fuzz_heap.o $(BUILD)/tests/fuzz/targets/fuzz_module.o: override CPPFLAGS += -Itests/support -Itests/support/fake
 
 .PHONY: fuzz fuzz-programs replay-programs
 

@@ -7,7 +7,7 @@ LINT_PY = $(wildcard $(shell git ls-files -co --exclude-standard '*.py'))
 LINT_COLUMNS = $(filter analyzer/% plugin/% gdb/% lldb/% examples/%,$(LINT_C) $(LINT_PY))
 CPPCHECK = cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -j2 \
 	--enable=warning,performance,portability --suppress=memleak \
-	--cppcheck-build-dir=$(BUILD)/cppcheck -D_GNU_SOURCE '-DSEC(name)=' -Ianalyzer -Itests/support
+	--cppcheck-build-dir=$(BUILD)/cppcheck -D_GNU_SOURCE '-DSEC(name)=' -Ianalyzer -Itests/support -Itests/support/fake
 
 .PHONY: lint lint-house lint-circles lint-format lint-c lint-scripts tables
 lint: lint-house lint-circles lint-format lint-c lint-scripts ## check layers, style, and C, shell, Ruby and Python for mistakes
