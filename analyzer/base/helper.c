@@ -2,6 +2,7 @@
 #include "base/helper.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -78,11 +79,27 @@ struct rcore_helper *rcore_helper_new(void *context)
 	return NULL;
 }
 
+/* How large the address space of this process is; 0 if it is not known. */
+static uint64_t address_space(void)
+{
+	char text[64] = "";
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	return strtoull(text, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 /* Whether the user allows less memory than rcore does. */
 static bool user_limits_memory(void)
 {
-	struct rlimit limit;
-	return !getrlimit(RLIMIT_DATA, &limit) && limit.rlim_cur < MEMORY;
+	struct rlimit data, all;
+	if (!getrlimit(RLIMIT_DATA, &data) && data.rlim_cur < MEMORY)
+		return true;
+	return !getrlimit(RLIMIT_AS, &all) && all.rlim_cur != RLIM_INFINITY &&
+	       all.rlim_cur < address_space() + MEMORY;
 }
 
 /*

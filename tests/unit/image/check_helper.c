@@ -122,10 +122,11 @@ static size_t starve(void *context, const void *request, size_t size, void *ret,
 /* The helper reports this only if the user limits the memory. */
 START_TEST(lacks_memory)
 {
+	static const int limited[] = {-1, RLIMIT_DATA, RLIMIT_AS};
 	const struct rlimit limit = {256 << 20, 256 << 20};
 	size_t size = 0;
 	if (_i)
-		ck_assert(!setrlimit(RLIMIT_DATA, &limit));
+		ck_assert(!setrlimit(limited[_i], &limit));
 	struct rcore_helper *helper = rcore_helper_new("!");
 	ck_assert(rcore_helper_call(helper, echo, "hello", 6, reply, &size));
 	ck_assert(!rcore_helper_lacks_memory(helper));
@@ -286,7 +287,7 @@ int main(void)
 				      is_confined};
 	const struct rcore_test_loop loops[] = {
 #ifndef __SANITIZE_ADDRESS__
-		{lacks_memory, 2},
+		{lacks_memory, 3},
 #endif
 		{dies, RCORE_COUNT(deaths)}};
 	const struct rcore_test_suite suite = {
