@@ -18,8 +18,11 @@ enum {
 };
 
 /*
- * What is read of one fiber: the struct, runs of pages, the same runs again,
- * the struct again.
+ * What is read of one fiber: the struct, runs of pages, the struct again, the
+ * same runs again. The struct says whether the fiber is parked. If it is, both
+ * times, but the fiber has run in between, then all that it wrote precedes the
+ * second reading of the runs, which shows it, however long the thread had to
+ * wait for a processor while the runs were read first.
  */
 struct group {
 	struct rcore_live_parked *parked;
@@ -109,8 +112,8 @@ static void add_group(struct batch *batch, struct group *group)
 	group->first = first;
 	group->runs = 0;
 	group->is_pending = head_size(group) <= HEAD_LIMIT && add_head(batch, group) &&
-			    add_runs(batch, group) && repeat_runs(batch, group) &&
-			    add_head(batch, group);
+			    add_runs(batch, group) && add_head(batch, group) &&
+			    repeat_runs(batch, group);
 	if (group->is_pending)
 		return;
 	batch->ranges.count = batch->targets.count = first;
@@ -175,12 +178,13 @@ static void check_group(struct batch *batch, struct group *group)
 	const struct rcore_live_range *ranges = &batch->ranges.items[group->first];
 	struct rcore_live_page *const *targets = &batch->targets.items[group->first];
 	size_t runs = group->runs;
-	if (!are_equal(&ranges[0], &ranges[2 * runs + 1]) || !is_copied(batch, &ranges[0])) {
+	const struct rcore_live_range *again = &ranges[runs + 1];
+	if (!are_equal(&ranges[0], again) || !is_copied(batch, &ranges[0])) {
 		group->is_pending = false;
 		return;
 	}
 	for (size_t i = 1; i <= runs; i++)
-		if (!are_equal(&ranges[i], &ranges[runs + i]))
+		if (!are_equal(&ranges[i], &again[i]))
 			return;
 	for (size_t i = 1; i <= runs; i++)
 		keep(&ranges[i], targets[i]);
