@@ -78,6 +78,13 @@ static bool lacks_memory(const struct rcore_view *view)
 	       (view->failure && view->failure->code == RCORE_ERROR_NO_MEMORY);
 }
 
+void rcore_plugin_retry(struct rcore_plugin *plugin)
+{
+	for (size_t i = 0; i < RCORE_COUNT(plugin->views); i++)
+		if (lacks_memory(&plugin->views[i]))
+			drop_view(&plugin->views[i]);
+}
+
 static void drop_views(struct rcore_plugin *plugin)
 {
 	for (size_t i = 0; i < RCORE_COUNT(plugin->views); i++)
@@ -194,9 +201,6 @@ struct rcore_error *rcore_plugin_view(struct rcore_plugin *plugin, bool no_nativ
 	*ret = view;
 	view->color = plugin->color;
 	view->is_partial = false;
-	/* There may be more memory now. */
-	if (lacks_memory(view))
-		drop_view(view);
 	if (view->session)
 		return NULL;
 	plugin->options.size = sizeof(plugin->options);
@@ -224,7 +228,7 @@ struct rcore_error *rcore_plugin_view_special(struct rcore_plugin *plugin,
 					      struct rcore_view **ret)
 {
 	struct rcore_view *view = &plugin->views[SPECIAL], *plain;
-	if (lacks_memory(view) || (view->session && !same_special(&plugin->special, wanted)))
+	if (view->session && !same_special(&plugin->special, wanted))
 		drop_view(view);
 	struct rcore_error *err = rcore_plugin_view(plugin, wanted->no_native, &plain);
 	if (!err && !view->session) {

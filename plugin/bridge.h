@@ -80,6 +80,12 @@ int32_t rcore_plugin_settle(struct rcore_plugin *plugin, struct rcore_error *err
 int32_t rcore_plugin_finish(struct rcore_plugin *plugin, struct rcore_error *err);
 
 /*
+ * Lets the next view be read again if memory was short for the last one. There
+ * may be more memory now.
+ */
+void rcore_plugin_retry(struct rcore_plugin *plugin);
+
+/*
  * Returns the target that the facts describe, and opens it if needed.
  * `no_native` as in rcore_options.
  */

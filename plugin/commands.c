@@ -101,6 +101,7 @@ static struct rcore_error *show(struct rcore_plugin *plugin,
 	size_t size;
 	struct rcore_view *view;
 	struct rcore_options options = {.redact = (enum rcore_redact)common->redact};
+	rcore_plugin_retry(plugin);
 	if (command->prepare)
 		command->prepare(arguments, &options);
 	bool is_special = options.values.self || options.values.arguments ||

@@ -326,7 +326,9 @@ void rcore_helper_retry(struct rcore_helper *helper)
 		stop(helper);
 	*helper->lacks_memory = false;
 	helper->starts = 0;
-	helper->problem[0] = '\0';
+	/* Otherwise none is started again, and the problem says why. */
+	if (!helper->gave_up && helper->used < PROCESSOR_SECONDS)
+		helper->problem[0] = '\0';
 }
 
 void rcore_helper_free(struct rcore_helper *helper)

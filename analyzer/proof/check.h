@@ -136,7 +136,7 @@ static inline bool has_name(const struct rcore_samples *s, uint64_t id)
 {
 	uint64_t name;
 	rcore_auto_error err = rcore_id_string(s->ruby, id, &name);
-	return !err;
+	return !rcore_sample_failed(s, err);
 }
 
 /* HOLDS for a flag or a count that is small and mostly zero. */
@@ -179,7 +179,7 @@ static inline enum rcore_verdict list_closes(const struct rcore_samples *s, uint
 	free(nodes);
 	if (ret_count)
 		*ret_count = count;
-	return lost ? RCORE_SILENT : verdict_of(!err);
+	return lost ? RCORE_SILENT : verdict_of(!rcore_sample_failed(s, err));
 }
 
 /*
@@ -197,7 +197,7 @@ static inline long list_through(const struct rcore_samples *s, uint64_t head, ui
 	for (size_t i = 0; i < count; i++)
 		is_through |= nodes[i] >= start && nodes[i] < end;
 	free(nodes);
-	return !err && is_through ? (long)count : -1;
+	return !rcore_sample_failed(s, err) && is_through ? (long)count : -1;
 }
 
 static inline uint64_t flags_of(const struct rcore_samples *s, uint64_t object)

@@ -18,7 +18,7 @@ class EmulatedRuby < TestRuby
 
   # The share of the cases that a run draws; see tests/aarch64/run.
   def self.share(fixture)
-    fixture || ENV["EMULATED"] == "all" ? 1 : 0.5
+    fixture || ENV["EMULATED"] == "all" ? 1 : 0.3
   end
 
   def missing

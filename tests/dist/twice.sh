@@ -6,10 +6,9 @@
 #
 #	tests/dist/twice.sh [all]
 #
-# The other folder starts with the objects of this one, except for some that are
-# drawn anew each time: they are compiled again. What is linked, packed and
-# generated is made again. `all` compiles everything, and builds what is published
-# for each machine.
+# Each run draws DRAWN objects that the other folder compiles again; the others
+# are copied. What is linked, packed and generated is made again. `all` compiles
+# everything, and builds what is published for each machine.
 set -eu
 
 DRAWN=60
@@ -30,11 +29,19 @@ build() {
 	}
 }
 
+# Not those of sources that are gone.
+objects() {
+	(cd "$BUILD" && find analyzer plugin portable/analyzer portable/plugin -name '*.[od]') | while read -r object; do
+		source=${object#portable/}
+		[ ! -e "${source%.[od]}.c" ] || echo "$object"
+	done
+}
+
 build BUILD="$BUILD" DIST="$work/dist" STAGES="$work/stage"
 : >"$work/drawn"
 if [ "$goals" != "all dist" ]; then
 	mkdir "$another/build"
-	(cd "$BUILD" && find analyzer plugin portable/analyzer portable/plugin -name '*.[od]') | tar -C "$BUILD" -c -T - | tar -x -C "$another/build"
+	objects | tar -C "$BUILD" -c -T - | tar -x -C "$another/build"
 	(cd "$another/build" && find . -name '*.o' | shuf -n "$DRAWN" | tee "$work/drawn" | xargs rm)
 fi
 (cd "$another" && build)

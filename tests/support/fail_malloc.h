@@ -4,8 +4,8 @@
 
 /*
  * Replaces malloc() in a test program, and in its libraries, by one that can
- * fail. Include it in one
- * file of the program, and not under ASan, which has its own.
+ * fail. Include it in one file of the program, and not under ASan, which has
+ * its own.
  */
 #include <errno.h>
 #include <stdbool.h>

@@ -91,7 +91,7 @@ static uint32_t class_of(const struct rcore_heap *heap, uint32_t node)
  * Nodes without a class have a small number as key, not an address: the type,
  * and the imemo_type above it.
  */
-enum { IMEMO_SHIFT = 8 };
+enum { IMEMO_SHIFT = 8, UNKNOWN = 0xf };
 
 static uint64_t own_key(struct rcore_heap_namer *namer, uint32_t node)
 {
@@ -102,7 +102,7 @@ static uint64_t own_key(struct rcore_heap_namer *namer, uint32_t node)
 	rcore_error_free(
 		rcore_flags(namer->ruby, rcore_heap_address(namer->heap, node), &flags));
 	const int imemo = rcore_imemo_type(flags);
-	return type | (uint64_t)(imemo < 0 ? 0 : imemo) << IMEMO_SHIFT;
+	return type | (uint64_t)(imemo < 0 ? UNKNOWN : imemo) << IMEMO_SHIFT;
 }
 
 /* `key` is that of own_key(), or the address of a real class. */

@@ -12,7 +12,7 @@ static void add_unmeasured(void *context, const char *item)
 	if (text)
 		snapshot->unmeasured[snapshot->unmeasured_count++] = text;
 	else
-		snapshot->lacks_memory = snapshot->incomplete = true;
+		rcore_problem_add(snapshot, rcore_error_no_memory());
 }
 
 static void describe_unmeasured(const struct rcore_layout *layout,
@@ -25,7 +25,7 @@ static void describe_unmeasured(const struct rcore_layout *layout,
 	if (snapshot->unmeasured)
 		rcore_layout_unmeasured(layout, add_unmeasured, snapshot);
 	else if (count)
-		snapshot->lacks_memory = snapshot->incomplete = true;
+		rcore_problem_add(snapshot, rcore_error_no_memory());
 }
 
 void rcore_trial_describe(const struct rcore_trial *trial, struct rcore_snapshot *snapshot)
@@ -53,7 +53,7 @@ void rcore_trial_describe(const struct rcore_trial *trial, struct rcore_snapshot
 	snapshot->shift_count = trial->shift_count;
 	snapshot->proofs = rcore_arena_alloc(&snapshot->arena, sizeof(trial->proofs));
 	if (!snapshot->proofs) {
-		snapshot->lacks_memory = snapshot->incomplete = true;
+		rcore_problem_add(snapshot, rcore_error_no_memory());
 		return;
 	}
 	memcpy(snapshot->proofs, trial->proofs, sizeof(trial->proofs));

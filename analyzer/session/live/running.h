@@ -27,8 +27,9 @@ struct rcore_error *rcore_running_keep_thread_stacks(const struct rcore_target *
 						     const struct rcore_snapshot *snapshot);
 
 /*
- * The same for those of kernel threads that sleep while the process runs, up to
- * 256 KiB of each: at the stop, there are then fewer to read. Error: NO_MEMORY.
+ * Keeps up to 256 KiB of the stack of each kernel thread that sleeps now, while
+ * the process runs: it is then copied with everything else, not at the end of
+ * the stop. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_running_keep_sleeping_stacks(const struct rcore_target *target,
 						       const struct rcore_snapshot *snapshot);

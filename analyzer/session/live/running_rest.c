@@ -262,13 +262,13 @@ struct rcore_error *rcore_ahead_note_sleepers(struct rcore_ahead *ahead,
 
 /*
  * Returns whether a fiber is as it was copied ahead. If a page of it is not,
- * the cause may be something else in that page. Of thousands of fibers that
- * rest, this reads nothing else than `known`.
+ * the cause may be something else in that page. Thousands of fibers may rest:
+ * if no page of a struct has changed, nothing but `known` is read.
  */
 static bool is_same(const struct rcore_session *session, const struct rcore_fiber *fiber,
 		    const struct rcore_ahead_fiber *known, bool are_counted)
 {
-	if (are_counted && parts_of(known->rests) == STRUCT + 1 &&
+	if (are_counted && known->rests &&
 	    rcore_live_is_span_same(session->target.live, known->head))
 		return true;
 	for (int part = STRUCT; part < parts_of(known->rests); part++) {

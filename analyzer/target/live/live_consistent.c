@@ -22,7 +22,9 @@ enum {
  * same runs again. The struct says whether the fiber is parked. If it is, both
  * times, but the fiber has run in between, then all that it wrote precedes the
  * second reading of the runs, which shows it, however long the thread had to
- * wait for a processor while the runs were read first.
+ * wait for a processor while the runs were read first. One moment remains:
+ * fiber_store() of cont.c marks a fiber as suspended just before its registers
+ * are saved.
  */
 struct group {
 	struct rcore_live_parked *parked;

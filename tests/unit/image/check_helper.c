@@ -212,6 +212,27 @@ START_TEST(dies)
 }
 END_TEST
 
+/* What its timer does to a helper that waits too long. */
+static size_t wait_for_ever(void *context, const void *request, size_t size, void *ret,
+			    size_t room)
+{
+	raise(SIGALRM);
+	abort();
+}
+
+/* None is started again, so the reason must not be forgotten. */
+START_TEST(gives_up)
+{
+	size_t size = 0;
+	struct rcore_helper *helper = rcore_helper_new(NULL);
+	ck_assert(!rcore_helper_call(helper, wait_for_ever, "", 1, reply, &size));
+	rcore_helper_retry(helper);
+	ck_assert(!rcore_helper_call(helper, echo, "hello", 6, reply, &size));
+	ck_assert_ptr_nonnull(rcore_helper_problem(helper));
+	rcore_helper_free(helper);
+}
+END_TEST
+
 START_TEST(has_little_memory)
 {
 	size_t size = 0;
@@ -283,8 +304,8 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {answers, has_time, shares_the_limit, has_little_memory,
-				      is_confined};
+	const TTest *const tests[] = {answers,  has_time,          shares_the_limit,
+				      gives_up, has_little_memory, is_confined};
 	const struct rcore_test_loop loops[] = {
 #ifndef __SANITIZE_ADDRESS__
 		{lacks_memory, 3},
