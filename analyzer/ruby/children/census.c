@@ -6,6 +6,7 @@
 
 #include "base/grow.h"
 #include "base/second_thread.h"
+#include "ruby/children/classless.h"
 #include "ruby/children/memsize.h"
 #include "ruby/children/page_bits.h"
 #include "ruby/heap/heap_core_scan.h"
@@ -50,8 +51,7 @@ static inline uint64_t key_of(const struct rcore_layout *layout, uint64_t flags,
 		rcore_field_of(copy, size, &layout->basic.klass, &klass);
 	if (rcore_is_object(NULL, klass))
 		return klass;
-	int imemo = rcore_imemo_type(flags);
-	return 1 + (flags & RCORE_T_MASK) + ((uint64_t)(imemo < 0 ? 0 : imemo) << 8);
+	return rcore_classless_key(flags);
 }
 
 uint64_t rcore_census_key(struct rcore_ruby *ruby, const void *copy, size_t size)

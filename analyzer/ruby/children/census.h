@@ -7,10 +7,7 @@
 
 /* Counts by class. */
 struct rcore_census_row {
-	/*
-	 * RBasic.klass; of what has none, a small number that differs by the
-	 * type, and by that of an imemo: 1 + type + (imemo << 8).
-	 */
+	/* RBasic.klass, or rcore_classless_key() if there is none. */
 	uint64_t key;
 	uint64_t first; /* the lowest address of an object */
 	uint8_t type;   /* of that object */

@@ -8,6 +8,7 @@
 #include "base/count.h"
 #include "base/grow.h"
 #include "ruby/children/census.h"
+#include "ruby/children/classless.h"
 #include "ruby/children/imemo_name.h"
 #include "ruby/get.h"
 #include "ruby/object/class.h"
@@ -101,13 +102,16 @@ struct rcore_error *rcore_session_heap(struct rcore_session *session, rcore_heap
 }
 
 const char *rcore_heap_internal_name(struct rcore_ruby *ruby, struct rcore_arena *arena,
-				     uint8_t type, unsigned imemo)
+				     uint64_t key)
 {
+	const enum rcore_type type = rcore_classless_type(key);
 	const char *name = rcore_type_name(type);
 	if (type == RCORE_T_ICLASS)
 		return "(included module)";
 	if (type == RCORE_T_IMEMO)
-		return rcore_arena_printf(arena, "(%s)", rcore_imemo_name(ruby->layout, imemo));
+		return rcore_arena_printf(
+			arena, "(%s)",
+			rcore_imemo_name(ruby->layout, rcore_classless_imemo(key)));
 	return rcore_arena_printf(arena, "(%s without a class)", name ? name : "unknown type");
 }
 
@@ -116,9 +120,10 @@ const char *rcore_heap_class_name(struct rcore_ruby *ruby, struct rcore_arena *a
 {
 	uint64_t klass = row->key;
 	const char *name;
-	if (row->type == RCORE_T_ICLASS || !rcore_is_object(ruby, row->key))
-		return rcore_heap_internal_name(ruby, arena, row->type,
-						(unsigned)(row->key >> 8));
+	if (row->type == RCORE_T_ICLASS)
+		return rcore_heap_internal_name(ruby, arena, row->type);
+	if (!rcore_is_object(ruby, row->key))
+		return rcore_heap_internal_name(ruby, arena, row->key);
 	struct rcore_error *err = NULL;
 	/* The class of an object is past its singleton class. */
 	if (row->type != RCORE_T_CLASS && row->type != RCORE_T_MODULE)

@@ -53,11 +53,11 @@ const char *rcore_heap_class_name(struct rcore_ruby *ruby, struct rcore_arena *a
 
 /*
  * Returns the name of a type whose objects have no class that a program knows:
- * "(iseq)", "(included module)", "(T_ARRAY without a class)". `imemo` is the
- * imemo_type of a T_IMEMO. NULL if memory is short.
+ * "(iseq)", "(included module)", "(T_ARRAY without a class)". `key` is that of
+ * rcore_classless_key(). NULL if memory is short.
  */
 const char *rcore_heap_internal_name(struct rcore_ruby *ruby, struct rcore_arena *arena,
-				     uint8_t type, unsigned imemo);
+				     uint64_t key);
 
 struct rcore_list_options {
 	const char *klass; /* its name, as the census prints it */

@@ -6,6 +6,7 @@
 
 #include "base/count.h"
 #include "base/grow.h"
+#include "ruby/children/classless.h"
 #include "ruby/object/class.h"
 #include "ruby/object/class_name.h"
 #include "ruby/object/data.h"
@@ -87,33 +88,25 @@ static uint32_t class_of(const struct rcore_heap *heap, uint32_t node)
 	return is_own ? RCORE_HEAP_NONE : rcore_heap_class(heap, node);
 }
 
-/*
- * Nodes without a class have a small number as key, not an address: the type,
- * and the imemo_type above it.
- */
-enum { IMEMO_SHIFT = 8, UNKNOWN = 0xf };
-
-static uint64_t own_key(struct rcore_heap_namer *namer, uint32_t node)
+static uint64_t classless_key(struct rcore_heap_namer *namer, uint32_t node)
 {
+	/* For unreadable flags: CRuby has no such imemo_type. */
+	enum { UNKNOWN = 0xf };
 	const uint8_t type = namer->heap->type[node];
-	uint64_t flags = 0;
-	if (type != RCORE_T_IMEMO)
-		return type;
-	rcore_error_free(
-		rcore_flags(namer->ruby, rcore_heap_address(namer->heap, node), &flags));
-	const int imemo = rcore_imemo_type(flags);
-	return type | (uint64_t)(imemo < 0 ? UNKNOWN : imemo) << IMEMO_SHIFT;
+	uint64_t flags = type | UNKNOWN << RCORE_FL_USHIFT;
+	if (type == RCORE_T_IMEMO)
+		rcore_error_free(rcore_flags(namer->ruby, rcore_heap_address(namer->heap, node),
+					     &flags));
+	return rcore_classless_key(flags);
 }
 
-/* `key` is that of own_key(), or the address of a real class. */
+/* `key` is that of classless_key(), or the address of a real class. */
 static struct rcore_error *add_class(struct rcore_heap_namer *namer, uint64_t key,
 				     uint32_t *ret)
 {
-	const char *name =
-		rcore_is_object(namer->ruby, key)
-			? class_path(namer, key)
-			: rcore_heap_internal_name(namer->ruby, namer->arena, (uint8_t)key,
-						   (unsigned)(key >> IMEMO_SHIFT));
+	const char *name = rcore_is_object(namer->ruby, key)
+				   ? class_path(namer, key)
+				   : rcore_heap_internal_name(namer->ruby, namer->arena, key);
 	struct rcore_error *err = rcore_heap_redact(namer, RCORE_PART_NAME, &name);
 	if (err)
 		return err;
@@ -129,7 +122,7 @@ static struct rcore_error *add_class(struct rcore_heap_namer *namer, uint64_t ke
 static struct rcore_error *find_number(struct rcore_heap_namer *namer, uint32_t node,
 				       uint32_t klass, uint32_t *ret)
 {
-	const uint64_t key = klass == RCORE_HEAP_NONE ? own_key(namer, node)
+	const uint64_t key = klass == RCORE_HEAP_NONE ? classless_key(namer, node)
 						      : rcore_heap_address(namer->heap, klass);
 	uint64_t real = key;
 	int known = rcore_address_map_get(&namer->known, key);
