@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/named_outputs.h"
+#include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/profile/recording.h"
 #include "cli/screen.h"
@@ -15,12 +16,6 @@
 #include "report/text/text_triage.h"
 #include "session/inputs.h"
 #include "session/session.h"
-
-static const struct rcore_option help_options[] = {
-	{"help", 'h', RCORE_OPTION_FLAG, offsetof(struct rcore_cli_help, help),
-	 .help = "Print this help"},
-	{0},
-};
 
 /* One run of a command: what its command line set. */
 struct run {
@@ -41,32 +36,6 @@ struct rcore_help_style rcore_cli_help_style(void)
 	if (width >= NARROWEST)
 		style.width = width < WIDEST ? width : WIDEST;
 	return style;
-}
-
-size_t rcore_cli_groups(const struct rcore_command *command, void *arguments,
-			struct rcore_cli_target *target, struct rcore_cli_help *help,
-			struct rcore_option_group ret[RCORE_CLI_GROUPS])
-{
-	size_t count = 0;
-	ret[count++] = (struct rcore_option_group){NULL, command->options, arguments};
-	if (command->input == RCORE_INPUT_TARGET && !command->is_for_cores)
-		ret[count++] = (struct rcore_option_group){"Which target",
-							   rcore_cli_process_options, target};
-	if (command->input == RCORE_INPUT_TARGET)
-		ret[count++] =
-			(struct rcore_option_group){command->is_for_cores ? "Which target" : "",
-						    rcore_cli_target_options, target};
-	if (command->input != RCORE_INPUT_NONE) {
-		ret[count++] = (struct rcore_option_group){"Files and output",
-							   rcore_cli_files_options, target};
-		ret[count++] = (struct rcore_option_group){
-			"",
-			command->redact ? rcore_cli_redact_options_secrets
-					: rcore_cli_redact_options,
-			target};
-	}
-	ret[count++] = (struct rcore_option_group){"Help", help_options, help};
-	return count;
 }
 
 static struct rcore_error *init(struct run *run, const struct rcore_command *command,

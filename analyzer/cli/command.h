@@ -17,23 +17,6 @@
  */
 int rcore_cli_command(const struct rcore_command *command, int argc, char **argv);
 
-/* What the option --help sets. */
-struct rcore_cli_help {
-	bool help;
-};
-
-struct rcore_cli_target;
-
-/*
- * Lists the groups of options that a command has in the shell, the command's
- * own group first. Returns their number. The arguments may be NULL if nothing
- * is parsed.
- */
-enum { RCORE_CLI_GROUPS = 6 };
-size_t rcore_cli_groups(const struct rcore_command *command, void *arguments,
-			struct rcore_cli_target *target, struct rcore_cli_help *help,
-			struct rcore_option_group ret[RCORE_CLI_GROUPS]);
-
 /* Returns the style of help for this terminal. */
 struct rcore_help_style rcore_cli_help_style(void);
 

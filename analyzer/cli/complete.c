@@ -6,8 +6,8 @@
 
 #include "base/count.h"
 #include "base/text.h"
-#include "cli/command.h"
 #include "cli/list.h"
+#include "cli/options.h"
 
 /* A command line up to the word to complete. */
 struct line {

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
 #include "cli/complete.h"
+#include "cli/options.h"
 #include "cli/target.h"
 #include "session/layout/examine.h"
 #include "session/live/ruby_processes.h"

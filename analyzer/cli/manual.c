@@ -9,8 +9,8 @@
 
 #include "base/text.h"
 #include "base/version.h"
-#include "cli/command.h"
 #include "cli/list.h"
+#include "cli/options.h"
 
 /* Writes text so that roff prints it as it is. */
 static void print_text(const char *text)

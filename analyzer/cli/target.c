@@ -8,87 +8,11 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "cli/options.h"
 #include "cli/screen.h"
 #include "command/command.h"
-#include "model/redaction_names.h"
 #include "session/live/containers.h"
 #include "target/core/journal.h"
-
-enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
-static const char *const color_names[] = {
-	[COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
-
-#define MEMBER(name) offsetof(struct rcore_cli_target, name)
-
-const struct rcore_option rcore_cli_files_options[] = {
-	{"sysroot", 0, RCORE_OPTION_TEXT, MEMBER(options.sysroot), "DIR",
-	 "Read the target's files below DIR: the root of a container, or a copy of another "
-	 "machine's files",
-	 .completion = RCORE_COMPLETE_FILE},
-	{"lib-search-path", 0, RCORE_OPTION_LIST, MEMBER(search_paths), "DIR",
-	 "Search DIR for the target's files, by build-id and name. Can be repeated",
-	 .completion = RCORE_COMPLETE_FILE},
-	{"layout", 0, RCORE_OPTION_TEXT, MEMBER(options.layout_file), "FILE",
-	 "Use the layout table in FILE (see rcore layout)", .completion = RCORE_COMPLETE_FILE},
-	{"color", 0, RCORE_OPTION_CHOICE, MEMBER(color_when), "WHEN",
-	 "Use colors: auto (the default), always or never", color_names,
-	 .completion = RCORE_COMPLETE_NOTHING},
-	{0},
-};
-
-const struct rcore_option rcore_cli_redact_options[] = {
-	{"redact", 0, RCORE_OPTION_CHOICE, MEMBER(redact), "WHAT", RCORE_REDACT_HELP,
-	 rcore_redact_names, .completion = RCORE_COMPLETE_NOTHING},
-	{0},
-};
-
-const struct rcore_option rcore_cli_redact_options_secrets[] = {
-	{"redact", 0, RCORE_OPTION_CHOICE, MEMBER(redact), "WHAT",
-	 RCORE_REDACT_HELP_OF("", "the default: "), rcore_redact_names,
-	 .completion = RCORE_COMPLETE_NOTHING},
-	{0},
-};
-
-const struct rcore_option rcore_cli_process_options[] = {
-	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID|NAME",
-	 "Read a running process: stop it for some milliseconds, then resume it. NAME is part "
-	 "of its title; `rcore ps` lists them",
-	 .completion = RCORE_COMPLETE_NOTHING},
-	{"container", 0, RCORE_OPTION_TEXT, MEMBER(container), "ID",
-	 "Read the Ruby process of this container (Docker, Podman, Kubernetes); ID is the "
-	 "start of its id",
-	 .completion = RCORE_COMPLETE_NOTHING},
-	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
-	 .help = "With -p, also read its descendants (a cluster of workers). The output begins "
-		 "with a summary of all"},
-	{"watch", 0, RCORE_OPTION_AMOUNT, MEMBER(watch), "SECONDS",
-	 "With -p, look again every SECONDS and print which threads and fibers now have "
-	 "another stack, or wait for something else",
-	 .completion = RCORE_COMPLETE_NOTHING},
-	{"no-stop", 0, RCORE_OPTION_FLAG, MEMBER(options.no_stop),
-	 .help = "With -p, read the process while it runs. Prints only Ruby frames, which may "
-		 "not fit together"},
-	{"max-pause", 0, RCORE_OPTION_AMOUNT, MEMBER(options.max_pause_ms), "MS",
-	 "With -p, resume the process after MS milliseconds, but not before all its threads "
-	 "have stopped. rcore reads the rest afterwards and marks it. `rcore heap` fails "
-	 "instead; its default is 500",
-	 .completion = RCORE_COMPLETE_NOTHING},
-	{"exact", 0, RCORE_OPTION_FLAG, MEMBER(options.exact),
-	 .help = "With -p, copy the stacks of all parked fibers while the process is stopped, "
-		 "even of fibers that do not seem to have run since just before the stop"},
-	{0},
-};
-
-const struct rcore_option rcore_cli_target_options[] = {
-	{"coredump-dir", 0, RCORE_OPTION_TEXT, MEMBER(coredump_folder), "DIR",
-	 "Search DIR for coredump:PID and coredump:NAME, as coredumpctl does "
-	 "(" RCORE_JOURNAL_FOLDER ")",
-	 .completion = RCORE_COMPLETE_FILE},
-	{"recognizers", 0, RCORE_OPTION_TEXT, MEMBER(options.recognizer_file), "FILE",
-	 "Also find what fibers work on with the entries of FILE (see docs/recognizers.md)",
-	 .completion = RCORE_COMPLETE_FILE},
-	{0},
-};
 
 static bool color_by_default(void)
 {
@@ -100,8 +24,9 @@ static bool color_by_default(void)
 
 void rcore_cli_target_settle(struct rcore_cli_target *target)
 {
-	target->color = target->color_when == COLOR_AUTO ? color_by_default()
-							 : target->color_when == COLOR_ALWAYS;
+	target->color = target->color_when == RCORE_COLOR_AUTO
+				? color_by_default()
+				: target->color_when == RCORE_COLOR_ALWAYS;
 	target->options.size = sizeof(target->options);
 	target->options.redact = (enum rcore_redact)target->redact;
 	target->options.search_paths = target->search_paths.items;

@@ -26,16 +26,6 @@ struct rcore_cli_target {
 	int color_when, redact;
 };
 
-/* Options of struct rcore_cli_target; each ends with {0}. */
-/* Where files are, and how the output looks. */
-extern const struct rcore_option rcore_cli_files_options[];
-/* What to remove; the second is of commands that remove secrets by default. */
-extern const struct rcore_option rcore_cli_redact_options[];
-extern const struct rcore_option rcore_cli_redact_options_secrets[];
-/* Which target, and how to read it; the first are of commands for processes. */
-extern const struct rcore_option rcore_cli_process_options[];
-extern const struct rcore_option rcore_cli_target_options[];
-
 /* Call this once, after the options were parsed. */
 void rcore_cli_target_settle(struct rcore_cli_target *target);
 

@@ -194,6 +194,14 @@ enum rcore_topic {
 
 struct rcore_cli_target;
 
+/* Options of running processes that some commands do not have. */
+enum {
+	RCORE_WITHOUT_WATCH = 1, /* the output is a file */
+	/* Objects of the heap move and die while the process runs. */
+	RCORE_WITHOUT_NO_STOP = 2,
+	RCORE_WITHOUT_MAX_PAUSE = 4, /* the output is one moment */
+};
+
 struct rcore_command {
 	const char *name; /* "analyze": rcore analyze; NULL: not in the shell */
 	const char *verb; /* "fibers": ruby-fibers; NULL: not in debuggers */
@@ -212,6 +220,7 @@ struct rcore_command {
 	size_t operands_offset;
 	bool words_are_targets; /* the first of them is not EXE */
 	bool is_for_cores;      /* the target cannot be a process */
+	unsigned without;       /* RCORE_WITHOUT_... */
 	/* The same for arguments after "--". */
 	const char *rest;
 	size_t rest_offset;

@@ -110,8 +110,8 @@ struct rcore_error *rcore_running_in_time(const struct rcore_session *session,
 /*
  * Stops a running process, copies all of its memory, and resumes it. From then
  * on, the session reads the copy, and session->copied has its size and the
- * pause. Does nothing for other targets, or if that was done. Errors: USAGE
- * (--no-stop), those of rcore_live_copy_all().
+ * pause. Does nothing for other targets, or if that was done. Errors: those
+ * of rcore_live_copy_all().
  */
 struct rcore_error *rcore_running_copy(struct rcore_session *session);
 

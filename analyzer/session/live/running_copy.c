@@ -11,12 +11,6 @@ struct rcore_error *rcore_running_copy(struct rcore_session *session)
 	struct rcore_live_pause pause;
 	if (!live || copied->bytes)
 		return NULL;
-	if (session->settings.no_stop)
-		return rcore_error_create(
-			RCORE_ERROR_USAGE,
-			"option '--no-stop' cannot be used with rcore heap, because objects "
-			"move and die while the process runs; use --max-pause to limit how "
-			"long it is stopped");
 	if (!session->settings.max_pause_ms)
 		rcore_live_limit(live, DEFAULT_LIMIT_MS);
 	struct rcore_error *err = rcore_live_copy_all(live, &copied->bytes, &pause);

@@ -4,7 +4,7 @@
 
 #include "base/count.h"
 #include "cli/list.h"
-#include "cli/target.h"
+#include "cli/options.h"
 #include "command/command.h"
 #include "suite.h"
 
@@ -201,18 +201,14 @@ END_TEST
  */
 static void check_help(const struct rcore_command *command, const struct rcore_command *parent)
 {
-	const struct rcore_option_group groups[] = {
-		{NULL, command->options, NULL},
-		{"Which target",
-		 command->input == RCORE_INPUT_TARGET ? rcore_cli_target_options : NULL, NULL},
-		{"Where its files are", rcore_cli_files_options, NULL},
-	};
+	struct rcore_option_group groups[RCORE_CLI_GROUPS];
+	const size_t count = rcore_cli_groups(command, NULL, NULL, NULL, groups);
 	const struct rcore_help_style style = {.prompt = command->name ? NULL : "(gdb) "};
 	char *text = NULL, *rest, *line;
 	size_t size;
 	ck_assert_msg(command->summary && command->doc, "%s", command->name);
 	FILE *out = open_memstream(&text, &size);
-	rcore_help_command(command, parent, groups, 3, &style, out);
+	rcore_help_command(command, parent, groups, count, &style, out);
 	fclose(out);
 	rest = text;
 	while ((line = strsep(&rest, "\n")))
@@ -220,9 +216,9 @@ static void check_help(const struct rcore_command *command, const struct rcore_c
 				      !strncmp(line, "  echo", 6),
 			      "%s", line);
 	free(text);
-	for (size_t g = 0; g < 3; g++)
+	for (size_t g = 0; g < count; g++)
 		for (const struct rcore_option *a = groups[g].options; a && a->name; a++)
-			for (size_t h = 0; h < 3; h++)
+			for (size_t h = 0; h < count; h++)
 				for (const struct rcore_option *b = groups[h].options;
 				     b && b->name; b++)
 					ck_assert_msg(a == b ||
