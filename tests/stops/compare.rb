@@ -2,17 +2,17 @@
 
 # Compares one report of rcore with what Ruby says about the same moment.
 class StackComparison
-  # Where Ruby's own answer is missing, or differs by nature, and why. Each case
-  # is counted; nothing else is left out.
+  # Where Ruby's own answer is missing or wrong, so that it cannot be compared, and why. Each
+  # case is counted; nothing else is left out.
   MASKS = {
-    starting: "Ruby has no VM yet, and rcore says that it finds none",
-    stale: "the innermost frame is of compiled code, which writes its pc before calls alone: rcore prints no line, Ruby that of an earlier call",
-    pushed: "the innermost frame is being pushed: rcore says so, Ruby reads what an earlier frame left in its place",
-    late: "a thread that blocks signals waited for one that had already come: nobody could say anything",
-    collecting: "the collector was at work: labels with their classes need new objects; rb_backtrace() alone was compared",
-    compacting: "the collector moved objects, and rb_backtrace() reads what is left where they were",
-    no_truth: "the copy died while it made objects: the moment was within an allocator",
-    hung: "the copy waited for a lock that nobody lets go in it",
+    starting: "Ruby has no VM yet: rcore says that it finds none, and Ruby prints no backtrace",
+    stale: "compiled code stores its pc only before calls, so Ruby prints the line of an earlier call for the innermost frame: rcore must print none",
+    pushed: "the innermost frame is being pushed, so Ruby prints what an earlier frame left in its place: rcore must mark it; all other frames are compared",
+    late: "a thread that blocks signals waited for one that the test held: no copy was made at this moment, so Ruby said nothing",
+    collecting: "the collector was at work, and Thread#backtrace makes objects: only rb_backtrace(), whose labels have no classes, was compared",
+    compacting: "the collector was moving objects, and rb_backtrace() reads the places that they have left",
+    no_truth: "the moment was inside an allocator, so the copy died while it made objects: what it said before that was compared",
+    hung: "the copy waited for a lock whose holder is not in it: what it said before that was compared",
   }.freeze
 
   Difference = Struct.new(:kind, :text)
@@ -189,8 +189,12 @@ class StackComparison
                "Ruby says #{told[first].inspect}, rcore #{mine[first].inspect}")
   end
 
+  # A method of Ruby's core (<internal:...>) has the line of its caller, which is not stale.
   def without_stale(fiber, told, mine)
-    return mine unless fiber["frames"].first&.fetch("pc_stale", false) && told.first && mine.first
+    first = fiber["frames"].first
+    return mine unless first&.fetch("pc_stale", false) && told.first && mine.first
+    fail(:stale, "#{fiber['id']}: line #{first['line']} of a frame whose pc is stale") if first["line"]
+    return mine unless mine[0][1].zero?
     @masked << :stale
     [[mine[0][0], told[0][1], mine[0][2]], *mine.drop(1)]
   end
