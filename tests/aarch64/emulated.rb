@@ -7,6 +7,8 @@ require_relative "../truth/debuggee"
 class EmulatedRuby < TestRuby
   EMULATOR = "qemu-aarch64-static"
   COMPILER = "aarch64-linux-gnu-gcc"
+  # The share of the cases that a run draws; see tests/aarch64/run.
+  SHARE = 0.3
 
   # series: "3.1", of Debian's bookworm.
   def initialize(series)
@@ -14,11 +16,6 @@ class EmulatedRuby < TestRuby
     @root = ""
     @executable = File.join(@folder, @program)
     @substitutes = { @program => [EMULATOR, "-L", @folder, @executable], "gcc" => [COMPILER] }
-  end
-
-  # The share of the cases that a run draws; see tests/aarch64/run.
-  def self.share(fixture)
-    fixture || ENV["EMULATED"] == "all" ? 1 : 0.3
   end
 
   def missing

@@ -11,7 +11,7 @@ module Moment
 
   def self.cases(rubies)
     Fixture.all.select { |fixture| FIXTURES.include?(fixture.name) }.flat_map do |fixture|
-      Packed.drawn(rubies.select { |ruby| fixture.runs_on?(ruby.version) }, 2).map do |ruby|
+      Draw.of(rubies.select { |ruby| fixture.runs_on?(ruby.version) }, 1, "moment #{fixture.name}").map do |ruby|
         LiveCase.new("moment #{fixture.name} #{ruby.name}") { Moment.test(self, fixture, ruby) }
       end
     end

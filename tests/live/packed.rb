@@ -12,18 +12,13 @@ module Packed
 
   def self.cases(rubies)
     Fixture.all.select { |fixture| FIXTURES.include?(fixture.name) }.flat_map do |fixture|
-      drawn(rubies.select { |ruby| fixture.runs_on?(ruby.version) }, 1).map do |ruby|
+      Draw.of(rubies.select { |ruby| fixture.runs_on?(ruby.version) }, 1, "packed #{fixture.name}").map do |ruby|
         LiveCase.new("packed #{fixture.name} #{ruby.name}") { Packed.test(self, fixture, ruby) }
       end
-    end + drawn(rubies, 2).flat_map do |ruby|
+    end + rubies.flat_map do |ruby|
       [LiveCase.new("packed busy #{ruby.name}") { Packed.busy(self, ruby) },
        LiveCase.new("packed and ended #{ruby.name}") { Packed.ended(self, ruby) }]
     end
-  end
-
-  # A case takes seconds. Unless all are asked for, each run draws `count` Rubies for it.
-  def self.drawn(rubies, count)
-    ENV["LIVE"] == "all" || ARGV.any? ? rubies : rubies.sample(count)
   end
 
   def self.test(test, fixture, ruby)

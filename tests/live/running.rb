@@ -13,9 +13,6 @@ module Running
         LiveCase.new("busy --no-stop #{ruby.name}") { Running.busy(self, ruby, ["--no-stop"]) },
         LiveCase.new("busy --max-pause #{ruby.name}") { Running.limited(self, ruby) },
         LiveCase.new("busy layout #{ruby.name}") { Running.layout(self, ruby) },
-      ]
-    end + Packed.drawn(rubies, 2).flat_map do |ruby|
-      [
         LiveCase.new("killed #{ruby.name}") { Running.killed(self, ruby) },
         LiveCase.new("short of memory #{ruby.name}") { Running.short_of_memory(self, ruby) },
       ]

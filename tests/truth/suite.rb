@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 require "etc"
 require "open3"
+require_relative "../support/draw"
 require_relative "../support/unique_keys"
 require_relative "fixture"
 require_relative "workshop"
@@ -27,10 +28,11 @@ class Suite
   end
 
   # program: says what goes wrong. fixture: "NAME", "NAME:VARIANT", or nil for all. targets: what is
-  # analyzed: the :core, and a :pack of it, where no file of the target is found. share: the part of all cases
-  # that each run draws.
-  def initialize(program, rubies, fixture, targets: %i[core], share: 1)
-    @program, @rubies, @targets, @share = program, rubies, targets, share
+  # analyzed: the :core, and a :pack of it, where no file of the target is found. Each run draws that many
+  # Rubies for a case, and that share of all cases; all if there is a fixture.
+  def initialize(program, rubies, fixture, targets: %i[core], rubies_each: rubies.size, share: 1)
+    @program, @rubies, @targets, @rubies_each, @share = program, rubies, targets, rubies_each, share
+    Draw.take_all if fixture
     @name, @variant = fixture && fixture.split(":")
     @lock = Mutex.new
     @passed = @failed = 0
@@ -40,10 +42,11 @@ class Suite
   # Returns the exit status.
   def run
     abort "#{@program}: no #{RCORE}: run `make` first" unless File.executable?(RCORE)
+    $stdout.sync = true
     queue = Queue.new
     jobs.each { |job| queue << job }
     queue.close
-    $stdout.sync = true
+    Draw.say(@program)
     @workshops = @rubies.to_h { |ruby| [ruby, Workshop.new(ruby, fixtures)] }
     Array.new(JOBS) do
       Thread.new do
@@ -70,13 +73,16 @@ class Suite
     abort "#{@program}: no such case or Ruby" if @rubies.empty? || cases.empty?
     missing = @rubies.map(&:missing).compact
     abort missing.map { |line| "#{@program}: #{line}" }.join("\n") unless missing.empty?
-    all = cases.flat_map do |fixture|
-      @rubies.select { |ruby| fixture.runs_on?(ruby.version, ruby.machine) }.flat_map do |ruby|
-        variants = @variant ? [@variant] : fixture.variants
-        variants.product(fixture.endings & ruby.endings).map { |variant, ending| Job.new(fixture, variant, ending, ruby) }
-      end
+    all = cases.flat_map { |fixture| jobs_of(fixture) }
+    Draw.of(all, (all.size * @share).ceil, "cases")
+  end
+
+  def jobs_of(fixture)
+    variants = @variant ? [@variant] : fixture.variants
+    variants.product(fixture.endings).flat_map do |variant, ending|
+      rubies = @rubies.select { |ruby| fixture.runs_on?(ruby.version, ruby.machine) && ruby.endings.include?(ending) }
+      Draw.of(rubies, @rubies_each, "#{fixture.name} #{variant} #{ending}").map { |ruby| Job.new(fixture, variant, ending, ruby) }
     end
-    @share == 1 ? all : all.sample((all.size * @share).ceil)
   end
 
   def work(job)
