@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 require "etc"
 require "open3"
+require_relative "../support/draw"
 require_relative "crash"
 
-# Each way to die of programs/crash on each Ruby: what rcore says of its cause against what the program said
-# beforehand, whom it blames, and that a signature stands for one kind of crash, on all Rubies and whatever is edited.
+# Each way to die of programs/crash, on two Rubies that each run draws: what rcore says of its cause against what the
+# program said beforehand, whom it blames, and that a signature stands for one kind of crash, on all Rubies and whatever
+# is edited.
 class Crashes
   RCORE = ENV["RCORE"] || File.expand_path("../../build/rcore", __dir__)
   KINDS = File.read(File.join(Crash::PROGRAMS, "crash/main.rb")).scan(/^  "(\w+)" => /).flatten.freeze
@@ -46,9 +48,11 @@ class Crashes
   private
 
   def jobs(rubies)
-    rubies.flat_map do |ruby|
-      KINDS.reject { |kind| UNREADABLE.include?([ruby.name, kind]) }.map { |kind| Job.new(ruby, kind, nil) } + BY_INSTRUCTION.map { |kind| Job.new(ruby, kind, "by its instruction") } +
-        EDITS.map { |how, edit| Job.new(ruby, edit[:kind] || "null_write", how) }
+    ways = KINDS.map { |kind| [kind, nil] } + BY_INSTRUCTION.map { |kind| [kind, "by its instruction"] } + EDITS.map { |how, edit| [edit[:kind] || "null_write", how] }
+    ways.flat_map do |kind, how|
+      readable = rubies.reject { |ruby| UNREADABLE.include?([ruby.name, kind]) }
+      # One crash and its edits have the same signature on one Ruby, so all are on the same ones.
+      Draw.of(readable, 2, kind).map { |ruby| Job.new(ruby, kind, how) }
     end
   end
 

@@ -2,6 +2,7 @@
 require "etc"
 require "open3"
 require "timeout"
+require_relative "../support/draw"
 require_relative "crash"
 require_relative "../truth/elf_core"
 
@@ -27,7 +28,8 @@ class Matrix
 
   def run(rubies)
     rows = Matrix.rows.group_by(&:what)
-    rubies.each { |ruby| of_ruby(ruby, rows) if rows.values.flatten.first.allowed.key?(ruby.name) }
+    listed = rubies.select { |ruby| rows.values.flatten.first.allowed.key?(ruby.name) }
+    Draw.of(listed, 2, "matrix").each { |ruby| of_ruby(ruby, rows) }
   end
 
   private
