@@ -54,6 +54,8 @@ class LldbSuite
   def initialize(rcore, rubies)
     @rcore, @rubies = rcore, rubies
     @passed = @failed = 0
+    # By core and command: what the shell prints.
+    @expected = {}
   end
 
   # Returns the exit status.
@@ -150,7 +152,7 @@ class LldbSuite
 
   def same(answers, program)
     answers.flat_map do |answer|
-      expected = shell(SAME[answer.command], program.core)
+      expected = (@expected[program.core] ||= {})[answer.command] ||= shell(SAME[answer.command], program.core)
       next [] if answer.output == expected && answer.error.empty?
       ["#{answer.command}: #{first_difference(expected, answer.output)}#{answer.error}"]
     end

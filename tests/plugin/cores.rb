@@ -29,6 +29,7 @@ module Cores
     def initialize(ruby, program = "parked")
       @ruby, @program = ruby, program
       @lock = Mutex.new
+      @told = {}
       @workshop = Workshop.new(ruby, File.join(__dir__, "programs"))
     end
 
@@ -46,7 +47,12 @@ module Cores
     # `folder` is that of the program, as its Ruby sees it.
     def prepare(folder); end
 
+    # What rcore prints of the core; several debuggers are compared with it.
     def rcore(line)
+      @told[line] ||= ask(line)
+    end
+
+    def ask(line)
       words = line.split
       # `heap` has subcommands, which precede the core.
       command = words.shift(words[0] == "heap" && !words[1].start_with?("-") ? 2 : 1)
