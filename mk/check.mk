@@ -65,13 +65,13 @@ check-quick: ## run the essential tests: each part, on few cases, in under 3 min
 
 # Runs for a day at most.
 check-long: check-programs flips-program ## the same at length: running processes of each build, all that make check draws from, 10^6 instructions, 10,000 flips, 10^6 samples, 10^5 moments in BPF programs and STOPS=1000 for each Ruby, TREE=DIR of CRuby's tests; all that is published, twice
-	@BUILD=$(BUILD) LIMIT=86400 FLIPS=10000 LIVE=all EMULATED=all VARIANTS=all STEPS=1000000 SAMPLES=1000000 MARKS=100000 STOPS=$(or $(STOPS),1000) TREE="$(TREE)" tests/all live redaction aarch64 steps stops flips sampler bpf
+	@BUILD=$(BUILD) LIMIT=86400 FLIPS=10000 VARIANTS=all STEPS=1000000 SAMPLES=1000000 MARKS=100000 STOPS=$(or $(STOPS),1000) TREE="$(TREE)" tests/all live redaction aarch64 steps stops flips sampler bpf truth weave plugin lldb triage heap
 	@BUILD=$(BUILD) tests/dist/twice.sh all
 	@BUILD=$(BUILD) tests/dist/arm.sh $(BUILD)/rcore
 	@BUILD=$(BUILD) tests/dist/source.sh
 
 release-check: ## what a release must pass: all tests, and nothing unmeasured
-	@RELEASE=1 $(MAKE) -s check
+	@RELEASE=1 VARIANTS=all $(MAKE) -s check
 
 check-unit: check-programs ## run the unit tests alone
 	@BUILD=$(BUILD) tests/all unit
