@@ -122,6 +122,14 @@ static void capture(struct rcore_walk *walk, const struct rcore_unwind_registers
 	walk->is_captured = true;
 }
 
+/* Ends libdw's part of the walk: this frame's caller is found without it. */
+static int stop(struct rcore_walk *walk, const struct rcore_unwind_registers *registers)
+{
+	capture(walk, registers);
+	walk->is_stopped = true;
+	return DWARF_CB_ABORT;
+}
+
 /*
  * Whether this frame's address cannot be computed because libdw lacks a
  * register that is known here. The walk then starts again with this frame.
@@ -171,11 +179,8 @@ static int on_registers(struct rcore_walk *walk, const struct rcore_unwind_regis
 	walk->is_exact = walk->may_jump = site->is_signal;
 	walk->last.cfa = 0;
 	walk->read_failed = walk->read_zero = walk->is_captured = false;
-	if (has_left) {
-		capture(walk, registers);
-		walk->is_stopped = true;
-		return DWARF_CB_ABORT;
-	}
+	if (has_left)
+		return stop(walk, registers);
 	if (site->covered && site->base_register < 0) {
 		/* An expression may need registers that are not known. */
 		capture(walk, registers);
@@ -185,11 +190,7 @@ static int on_registers(struct rcore_walk *walk, const struct rcore_unwind_regis
 		walk->last.cfa = registers->value[site->base_register] + site->base_offset;
 		return DWARF_CB_OK;
 	}
-	if (walk->on_probation)
-		return end(walk);
-	capture(walk, registers);
-	walk->is_stopped = true;
-	return DWARF_CB_ABORT;
+	return walk->on_probation ? end(walk) : stop(walk, registers);
 }
 
 static int on_frame(Dwfl_Frame *frame, void *argument)
