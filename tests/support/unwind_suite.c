@@ -133,14 +133,16 @@ enum { STEPS_AT_ONCE = 16 };
 
 /*
  * Writes a core at each of so many instructions, because starting gdb takes
- * longer than all of these.
+ * longer than all of these. If somebody stops this test and continues it, gdb
+ * must not take that for the breakpoint.
  */
 static void step(const char *in, const char *program, const char *what, const char *function,
 		 int first)
 {
 	char command[1024];
 	snprintf(command, sizeof(command),
-		 "cd %s && printf '%%s\\n' 'break main' run 'break *%s' continue 'stepi %d' "
+		 "cd %s && printf '%%s\\n' 'handle SIGSTOP nostop noprint nopass' 'break main' "
+		 "run 'break *%s' continue 'stepi %d' "
 		 "'set $n = %d' 'while $n < %d' 'eval \"generate-core-file core.%%d\", $n' "
 		 "stepi 'set $n = $n + 1' end >steps.gdb && "
 		 "gdb -nx -q -batch -x steps.gdb --args ./%s %s >gdb.log 2>&1",
