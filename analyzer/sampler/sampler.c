@@ -135,12 +135,12 @@ static RCORE_HOT void decode(struct rcore_sampler *sampler, struct rcore_sampled
 	rcore_track_decode(sampler, track);
 }
 
-static RCORE_HOT struct rcore_error *look(struct rcore_sampler *sampler, size_t index,
-					  uint64_t now)
+/* Finds out what the thread does, except what it waits for. */
+static RCORE_HOT void look(struct rcore_sampler *sampler, struct rcore_look *look, uint64_t now)
 {
-	struct rcore_sampled_thread *thread = sampler->threads.items[index];
+	struct rcore_sampled_thread *thread = look->thread;
 	struct rcore_track *track = &thread->track;
-	uint64_t cpu = 0, before, after;
+	look->cpu = 0;
 	rcore_thread_follow(sampler, thread);
 	rcore_sampler_name_thread(sampler, thread);
 	track->fiber = rcore_sampler_current_fiber(sampler, thread);
@@ -149,11 +149,39 @@ static RCORE_HOT struct rcore_error *look(struct rcore_sampler *sampler, size_t 
 		     sampler->statistics.ticks % IDLE_TICKS;
 	uint64_t since = thread->cpu_looked;
 	bool is_timed =
-		!rests && !sampler->options.off_cpu && rcore_thread_time(sampler, thread, &cpu);
+		!rests && !sampler->options.off_cpu &&
+		rcore_thread_time(sampler, thread, &look->cpu);
 	if (is_timed)
 		thread->cpu_looked = now;
-	bool is_busy = is_timed && since && cpu > (now - since) / 2;
+	bool is_busy = is_timed && since && look->cpu > (now - since) / 2;
 	rcore_sampler_state(sampler, thread, rests, is_busy, now);
+}
+
+/*
+ * Looks up all waits in one go: each time, the decoders need all threads. They
+ * see the stacks that the tick has copied.
+ */
+static RCORE_HOT void look_up_waits(struct rcore_sampler *sampler)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < sampler->threads.count; i++)
+		if (sampler->threads.items[i]->is_asked)
+			sampler->stacks.items[count++] = &sampler->threads.items[i]->track.stack;
+	if (!count)
+		return;
+	sampler->copies.stacks = sampler->stacks.items;
+	sampler->copies.stack_count = count;
+	rcore_sampler_waits(sampler);
+	sampler->copies.stack_count = 0;
+}
+
+/* Adds the sample. */
+static RCORE_HOT struct rcore_error *add(struct rcore_sampler *sampler, size_t index,
+					 uint64_t cpu, uint64_t now)
+{
+	struct rcore_sampled_thread *thread = sampler->threads.items[index];
+	struct rcore_track *track = &thread->track;
+	uint64_t before, after;
 	bool is_running =
 		thread->state == RCORE_SAMPLE_RUNNING || thread->state == RCORE_SAMPLE_GC;
 	split(thread, is_running, cpu, &before, &after);
@@ -263,8 +291,13 @@ static RCORE_HOT struct rcore_error *look_at_threads(struct rcore_sampler *sampl
 		if (looks[i].verdict == RCORE_STACK_GONE)
 			is_lost = true;
 		else
-			err = look(sampler, i, now);
+			look(sampler, &looks[i], now);
 	}
+	if (!err)
+		look_up_waits(sampler);
+	for (size_t i = 0; !err && i < count; i++)
+		if (looks[i].verdict != RCORE_STACK_GONE)
+			err = add(sampler, i, looks[i].cpu, now);
 	if (!err && is_lost)
 		err = rcore_live_check(sampler->live);
 	return err;

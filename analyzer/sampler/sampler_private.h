@@ -53,6 +53,7 @@ struct rcore_look {
 	struct rcore_sampled_thread *thread;
 	enum rcore_stack_verdict verdict;
 	bool is_again; /* its stack is read again */
+	uint64_t cpu;  /* nanoseconds since the last look that read them */
 };
 
 /* A fiber that no thread runs. */
@@ -153,11 +154,10 @@ struct rcore_sampler {
 };
 
 /*
- * waits.c: sets the state_number of a blocked thread. waits() does that for all
- * that are `is_asked`, and reads their stacks from the process: each call costs
- * time for every thread of the process.
+ * waits.c: sets the state_number of all blocked threads that are `is_asked`.
+ * Each call costs time for every thread of the process. What sampler->copies
+ * lacks of their stacks, it reads from the process.
  */
-void rcore_sampler_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread);
 void rcore_sampler_waits(struct rcore_sampler *sampler);
 /* waits.c: returns the number of the state of a parked fiber. */
 uint32_t rcore_sampler_parked_wait(struct rcore_sampler *sampler,

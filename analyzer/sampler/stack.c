@@ -331,19 +331,33 @@ void rcore_stack_deinit(struct rcore_stack *stack)
 	*stack = (struct rcore_stack){0};
 }
 
+static bool read_pieces(const struct rcore_stack *stack, uint64_t address, void *buffer,
+			size_t size)
+{
+	static const enum rcore_piece_id pieces[] = {RCORE_PIECE_VALUES, RCORE_PIECE_FRAMES,
+						     RCORE_PIECE_THREAD, RCORE_PIECE_EC};
+	for (size_t i = 0; i < RCORE_COUNT(pieces); i++) {
+		const struct rcore_piece *piece = &stack->pieces[pieces[i]];
+		uint64_t offset = address - piece->start;
+		if (offset < piece->read && piece->read - offset >= size) {
+			memcpy(buffer, piece->bytes + offset, size);
+			return true;
+		}
+	}
+	return false;
+}
+
 static enum rcore_fault read_copies(struct rcore_memory *base, uint64_t address, void *buffer,
 				    size_t size)
 {
 	const struct rcore_copies *copies = (const struct rcore_copies *)base;
-	static const enum rcore_piece_id pieces[] = {RCORE_PIECE_VALUES, RCORE_PIECE_FRAMES,
-						     RCORE_PIECE_THREAD, RCORE_PIECE_EC};
-	for (size_t i = 0; copies->stack && i < RCORE_COUNT(pieces); i++) {
-		const struct rcore_piece *piece = &copies->stack->pieces[pieces[i]];
-		uint64_t offset = address - piece->start;
-		if (offset < piece->read && piece->read - offset >= size) {
-			memcpy(buffer, piece->bytes + offset, size);
+	if (copies->stack && read_pieces(copies->stack, address, buffer, size))
+		return RCORE_FAULT_NONE;
+	for (size_t i = 0; i < copies->stack_count; i++) {
+		const struct rcore_stack *stack = copies->stacks[i];
+		if (address - stack->bottom < stack->top - stack->bottom &&
+		    read_pieces(stack, address, buffer, size))
 			return RCORE_FAULT_NONE;
-		}
 	}
 	for (size_t i = 0; i < copies->other_count; i++) {
 		const struct rcore_live_range *range = &copies->others[i];

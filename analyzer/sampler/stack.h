@@ -148,6 +148,9 @@ struct rcore_copies {
 	/* must come first: the callbacks cast it back */
 	struct rcore_memory memory;
 	const struct rcore_stack *stack; /* may be NULL */
+	/* Only the values and frames of these. */
+	struct rcore_stack *const *stacks;
+	size_t stack_count;
 	/* What else was copied. */
 	const struct rcore_live_range *others;
 	size_t other_count;

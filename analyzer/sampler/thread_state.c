@@ -70,10 +70,10 @@ static uint64_t innermost_self(const struct rcore_sampler *sampler,
 /*
  * What a thread waits for does not change as long as its stack does not. So it
  * is looked up once, and again after a while, because the owner of a lock may
- * have changed.
+ * have changed. Returns whether it must be looked up now.
  */
-static void set_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
-		     uint64_t now)
+static bool asks_for_wait(const struct rcore_sampler *sampler,
+			  struct rcore_sampled_thread *thread, uint64_t now)
 {
 	enum { LOOK_AGAIN_NS = 500000000 };
 	const struct rcore_track *track = &thread->track;
@@ -83,12 +83,12 @@ static void set_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread 
 	if (thread->waited_at && thread->waited_node == track->node &&
 	    thread->waited_self == self && thread->waited_status == status &&
 	    now - thread->waited_at < LOOK_AGAIN_NS)
-		return;
-	rcore_sampler_wait(sampler, thread);
+		return false;
 	thread->waited_node = track->node;
 	thread->waited_self = self;
 	thread->waited_status = status;
 	thread->waited_at = now;
+	return true;
 }
 
 RCORE_HOT void rcore_sampler_state(struct rcore_sampler *sampler,
@@ -98,7 +98,7 @@ RCORE_HOT void rcore_sampler_state(struct rcore_sampler *sampler,
 	thread->state = kind_of(sampler, thread, rests, is_busy);
 	/* With --off-cpu, rcore_sampler_look_up_waits() does that later. */
 	if (thread->state == RCORE_SAMPLE_BLOCKED && !sampler->options.off_cpu) {
-		set_wait(sampler, thread, now);
+		thread->is_asked = asks_for_wait(sampler, thread, now);
 		return;
 	}
 	thread->waited_at = 0;

@@ -289,14 +289,6 @@ void rcore_sampler_waits(struct rcore_sampler *sampler)
 	look_up(sampler, NULL, NULL);
 }
 
-void rcore_sampler_wait(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread)
-{
-	thread->is_asked = true;
-	sampler->copies.stack = &thread->track.stack;
-	look_up(sampler, NULL, NULL);
-	sampler->copies.stack = NULL;
-}
-
 uint32_t rcore_sampler_parked_wait(struct rcore_sampler *sampler,
 				   const struct rcore_parked *parked)
 {

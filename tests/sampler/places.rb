@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 require_relative "../live/elsewhere"
 
-# Programs in containers, held by others, and with threads that share those of the kernel.
+# Programs in containers, held by others, with many threads, and with threads that share those of the kernel.
 module Places
   SECONDS = 2.0 # of work of M:N threads
   ERROR = 0.05  # of a share of it
@@ -12,6 +12,7 @@ module Places
         *(SamplerCase.new("container #{ruby.name}") { Places.container(self, ruby) } unless ruby.root.empty?),
         SamplerCase.new("debugger #{ruby.name}") { Places.debugger(self, ruby) },
         SamplerCase.new("suspended #{ruby.name}") { Places.suspended(self, ruby) },
+        SamplerCase.new("crowd #{ruby.name}") { Places.crowd(self, ruby) },
         *(SamplerCase.new("mn #{ruby.name}") { Places.mn(self, ruby) } if ruby.version >= Gem::Version.new("3.3")),
       ]
     end
@@ -71,6 +72,40 @@ module Places
       Child.signal(:CONT, pid)
       before = time_of(pid)
       test.wait_until("the program's work") { time_of(pid) > before }
+    end
+  end
+
+  CROWD = 200
+  CROWD_SECONDS = 2
+  # How often rcore may read the process for each sample, and for each thread in a second. What a thread waits for
+  # is looked up twice a second, in some 15 reads. If each of these looks at all threads, they are hundreds.
+  READS_PER_SAMPLE = 8
+  READS_PER_SECOND = 60
+
+  # What rcore does for a thread does not depend on how many there are.
+  def self.crowd(test, ruby)
+    test.with_program(ruby, "crowd.rb", CROWD) do |pid, _, folder|
+      calls = File.join(folder, "calls")
+      path = File.join(test.folder, "crowd.rec")
+      out, status = Open3.capture2e(*LiveCase::ROOT, "strace", "-f", "-e", "trace=process_vm_readv", "-o", calls, Suite::RCORE, "record",
+                                    "-p", pid.to_s, "-r", "20", "-d", CROWD_SECONDS.to_s, "-o", path, *ruby.files)
+      raise Debuggee::Failed, "no recording (#{status}): #{out}" unless File.exist?(path)
+      recording = test.read(path)
+      check_waits(test, recording)
+      samples = recording.sum("samples") { true }
+      reads = File.foreach(calls).count
+      test.note = "#{samples} samples, #{reads} reads"
+      allowed = READS_PER_SAMPLE * samples + READS_PER_SECOND * CROWD * recording.duration / 1e9
+      test.fail("#{reads} reads of the process, for #{samples} samples of #{CROWD} threads") if reads > allowed
+    end
+  end
+
+  def self.check_waits(test, recording)
+    named = recording.totals.group_by { |total| recording.thread(total)["name"] }
+    %w[pop mutex join sleep].each do |kind|
+      totals = named.fetch(kind, [])
+      test.same("threads that wait for #{kind}", CROWD / 4, totals.map { |total| total["thread"] }.uniq.size)
+      test.same("what they wait for", [["blocked", kind]], totals.map { |total| total.values_at("state", "wait") }.uniq)
     end
   end
 
