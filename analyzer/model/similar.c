@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "model/locals_same.h"
 
-/* Methods that call each other in a longer ring are not found. */
+/* A recursion through more methods than this is not recognized. */
 enum { PERIOD_LIMIT = 16 };
 
 /* Visits the frames of a stack, and of a recursion only the first round. */

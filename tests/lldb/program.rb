@@ -5,7 +5,7 @@ require "tmpdir"
 require_relative "../truth/fixture"
 require_relative "../truth/workshop"
 
-# A program of this folder on a Ruby: parked sleeps until it is stopped, calls never rests.
+# Runs a program of this folder: `parked` sleeps until it is stopped, `calls` and `turns` never rest.
 class Program
   TIMEOUT = 60
   ROOT = Child::ROOT

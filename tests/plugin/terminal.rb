@@ -3,8 +3,8 @@ require "pty"
 require "timeout"
 require_relative "cores"
 
-# On a terminal: pages and colors like GDB's own; and the aliases, unless the
-# user has defined them.
+# Tests GDB on a terminal: pages and colors are like GDB's own, and rcore defines
+# its aliases unless the user has defined them.
 module Terminal
   ESCAPE = "\e[".freeze
 

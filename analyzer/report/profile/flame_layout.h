@@ -39,7 +39,7 @@ void rcore_flame_deinit(struct rcore_flame *flame);
 double rcore_flame_share(const struct rcore_flame *flame, uint32_t node);
 int64_t rcore_flame_change(const struct rcore_flame *flame, uint32_t node);
 const char *rcore_flame_name(const struct rcore_flame *flame, uint32_t node);
-/* Writes it as SVG and CSS do: "hsl(12,85%,70%)". */
+/* Writes the color of a node for SVG and CSS: "hsl(12,85%,70%)". */
 void rcore_flame_write_color(const struct rcore_flame *flame, uint32_t node, FILE *out);
 
 #endif

@@ -48,7 +48,7 @@ struct rcore_error *rcore_id_table_next(struct rcore_id_iterator *iterator, bool
 	return NULL;
 }
 
-/* Finds the String that names it. */
+/* Finds the String that is the name of the ID with this serial. */
 static struct rcore_error *string_of(struct rcore_ruby *ruby, uint64_t serial, uint64_t *ret)
 {
 	uint64_t ids;

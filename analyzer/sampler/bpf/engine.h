@@ -41,7 +41,7 @@ enum { RCORE_BPF_FUNCTIONS = 64 };
 
 /* A function of a program or library, for a uprobe. */
 struct rcore_bpf_function {
-	/* A path; or the name of a library, which the linker's folders have. */
+	/* A path, or the name of a library in the linker's folders. */
 	const char *file;
 	const char *name; /* in its symbol table, .symtab or .dynsym */
 };
@@ -63,10 +63,10 @@ struct rcore_bpf_options {
 
 struct rcore_bpf_engine {
 	/*
-	 * Loads the program of an event, which runs at each one until close().
-	 * Errors: UNSUPPORTED if rcore was built without BPF, the kernel lacks
-	 * it or does not allow it, or its verifier refuses the program; OS if a
-	 * file or function does not exist; NO_MEMORY.
+	 * Loads the program of an event. It runs at each event of this kind
+	 * until close(). Errors: UNSUPPORTED if rcore was built without BPF,
+	 * the kernel lacks it or does not allow it, or its verifier refuses the
+	 * program; OS if a file or function does not exist; NO_MEMORY.
 	 */
 	struct rcore_error *(*open)(const struct rcore_bpf_options *options,
 				    struct rcore_bpf **ret);

@@ -20,7 +20,7 @@
 
 enum { TEXT_SIZE = 4 << 20, SECRETS = 150000, DRAWN = 20, SECONDS = 50 };
 
-/* Repeated, each seems to begin something anew, and nothing ends. */
+/* If one is repeated, each copy seems to begin something that never ends. */
 static const char *const pieces[] = {
 	"eyJ.",
 	"sk-",
@@ -118,7 +118,7 @@ START_TEST(any_text)
 }
 END_TEST
 
-/* Of these, pieces are drawn that nobody thought of. */
+/* Random pieces are made of these, because nobody thinks of every case. */
 static const char *const atoms[] = {
 	"pin",
 	"=",
@@ -165,7 +165,7 @@ START_TEST(drawn_text)
 }
 END_TEST
 
-/* The Strings of a heap: each may have a secret that is new, and like others. */
+/* Each String of a heap may have a new secret that resembles the others. */
 START_TEST(many_texts)
 {
 	struct rcore_redactor *redactor = rcore_redactor_new(RCORE_REDACT_SECRETS);

@@ -484,8 +484,8 @@ START_TEST(problems_are_not_folded)
 END_TEST
 
 /*
- * Frames of gems between others are, except in a fiber that somebody asks for
- * and in the one that died.
+ * Frames of gems between others are folded, except in a fiber that the user
+ * asks for and in the one that died.
  */
 START_TEST(libraries_are_folded)
 {
@@ -616,7 +616,7 @@ START_TEST(escapes)
 		{"\xc0\x80 \xed\xa0\x80 \xf4\x90\x80\x80 \xe6\x97",
 		 "\\xC0\\x80 \\xED\\xA0\\x80 \\xF4\\x90\\x80\\x80 \\xE6\\x97"},
 		{"a\xef\xbf\xbe\xef\xbf\xbf\xef\xbf\xbd", "a\\u{FFFE}\\u{FFFF}\xef\xbf\xbd"},
-		/* What CI systems take for commands. */
+		/* What CI systems would take for commands. */
 		{"::error::A::B", "\\x3A:error::A::B"},
 		{"  ::stop-commands::x", "  \\x3A:stop-commands::x"},
 		{"A::B ::C :d", "A::B ::C :d"},

@@ -23,7 +23,7 @@ static void note(void *context, const struct rcore_child *child)
 	found->count++;
 }
 
-/* The object with its slot, as far as it is mapped. */
+/* Copies the slot of an object, as far as it is mapped. Returns its size. */
 static size_t slot_of(uint64_t object, unsigned char *slot)
 {
 	size_t size = SLOT_LIMIT;
@@ -90,7 +90,7 @@ START_TEST(test_references)
 }
 END_TEST
 
-/* Whatever cannot be read, nothing is lost without a word. */
+/* If a reference cannot be read, the result says that some are missing. */
 START_TEST(test_faults)
 {
 	static struct found whole, found;
@@ -121,7 +121,10 @@ START_TEST(test_faults)
 }
 END_TEST
 
-/* Sets each word to what no sound process has; the slot itself, too. */
+/*
+ * Damages each word from the range `first_range` on, the slot's too. However
+ * wrong a word is, the number of reads has a limit.
+ */
 static void damage(const struct referrer *referrer, size_t first_range)
 {
 	static struct found found;
@@ -167,7 +170,7 @@ START_TEST(test_damage)
 }
 END_TEST
 
-/* All objects together have a bound, too. */
+/* There is also a limit for the references of all objects together. */
 START_TEST(test_total)
 {
 	static struct found found;

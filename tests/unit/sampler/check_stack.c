@@ -7,8 +7,9 @@
 #include "tables.h"
 
 /*
- * What the copies of a stack prove. The stack is drawn here: FRAMES frames, of
- * which the first is the innermost, each with an environment of its own.
+ * Checks what the copies of a stack prove. The stack is made here: FRAMES
+ * frames, of which the first is the innermost, each with an environment of its
+ * own.
  */
 
 enum { FRAMES = 5, WORDS = 256, ENVIRONMENT = 3 };
@@ -37,7 +38,7 @@ static uint64_t top(void)
 	return BOTTOM + WORDS * sizeof(uint64_t);
 }
 
-/* The address of frame `index`, the innermost is 0. */
+/* Returns the address of a frame; the innermost is 0. */
 static uint64_t frame_at(size_t index)
 {
 	return top() - (FRAMES - index) * layout.cfp.size;
@@ -67,7 +68,7 @@ static void fill_values(enum rcore_piece_id id)
 		memcpy(bytes + i * sizeof(i), &i, sizeof(i));
 }
 
-/* Two equal copies of a stack whose place was guessed rightly. */
+/* Makes two equal copies of a stack, as if its place was guessed correctly. */
 static void draw(void)
 {
 	layout = table_of("3.3.8-x86_64");

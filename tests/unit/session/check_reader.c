@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session keeps from one reading for the next. */
+/* Checks what a session keeps from one load for the next. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 
 enum { VM = 0x1000, OTHER_VM = 0x2000, FIBER_TYPE = 0x3000 };
 
-/* What was found in a VM is false once the process has executed another Ruby. */
+/* What was found in a VM is wrong after the process has executed another Ruby. */
 START_TEST(another_program)
 {
 	const struct rcore_options options = {

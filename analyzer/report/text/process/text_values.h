@@ -7,8 +7,8 @@
 #include "report/text/style.h"
 
 /*
- * Writes self, arguments and locals below a frame, one per line; hidden ones
- * only `with_hidden`. Writes nothing for NULL.
+ * Writes self, arguments and locals below a frame, one per line, and hidden
+ * ones only if `with_hidden`. Writes nothing for NULL.
  */
 void rcore_text_frame_values(const struct rcore_pen *pen,
 			     const struct rcore_frame_values *values, bool with_hidden);
