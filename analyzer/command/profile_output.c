@@ -256,10 +256,13 @@ static struct rcore_error *note_label(struct work *work, const char *name)
 	if (options->by != RCORE_BY_LABEL || work->totals->has_label ||
 	    !work->totals->keys.count)
 		return NULL;
-	snprintf(text, sizeof(text),
-		 "no sample has the label '%s'; if docs/recognizers.md lists it, "
-		 "`rcore record --label %s` records it",
-		 rcore_escape(key, sizeof(key), options->by_label), key);
+	rcore_escape(key, sizeof(key), options->by_label);
+	size_t at = (size_t)snprintf(text, sizeof(text), "no sample has the label '%s'", key);
+	if (!work->request->is_new)
+		snprintf(text + at, sizeof(text) - at,
+			 "; if docs/recognizers.md lists it, `rcore record --label %s` records "
+			 "it",
+			 key);
 	return add_note(work, name, text);
 }
 

@@ -74,6 +74,7 @@ struct rcore_profile_request {
 	enum rcore_redact redact;
 	bool color;
 	bool is_of_calls; /* it is known beforehand that it has no times */
+	bool is_new;      /* `rcore record` has just written it */
 };
 
 /* Returns the KEY of "label:KEY", or NULL if `by` (may be NULL) is not that. */

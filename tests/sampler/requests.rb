@@ -31,6 +31,8 @@ module Requests
       test.same("redacted labels", %w[path], redacted.totals.flat_map { |total| total["labels"].to_h.keys }.uniq)
       test.fail("a path with --redact") if redacted.totals.any? { |total| total.dig("labels", "path").to_s.include?("pa") }
       split(test, ruby, pid)
+      _, err, = test.rcore("record", "-p", pid, "-d", 1, "--by", "label:nobody")
+      test.fail("the advice to record what was recorded: #{err}") unless err =~ /no sample has the label 'nobody'$/
     end
   end
 

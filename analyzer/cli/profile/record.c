@@ -166,6 +166,7 @@ static struct rcore_error *report(struct rcore_record *record, bool only_check,
 		.redact = target->options.redact,
 		.color = target->color,
 		.is_of_calls = record->asked->events.count,
+		.is_new = true,
 	};
 	if (only_check)
 		return rcore_profile_check(&request, NULL);
