@@ -55,7 +55,7 @@ module Watched
 
   def self.usage(test)
     { %w[analyze core --watch 1] => "'--watch' requires -p", %w[analyze -p 1 --watch 0] => "--watch", %w[analyze -p 1 --watch 1 --json] => "prints text",
-      %w[pack -p 1 --watch 1 -o x] => "prints text", %w[waits -p 1 --watch 1 --children] => "cannot be used with --children" }.each do |words, said|
+      %w[pack -p 1 --watch 1 -o x] => "unknown option '--watch'", %w[waits -p 1 --watch 1 --children] => "cannot be used with --children" }.each do |words, said|
       out, err, status = Open3.capture3(Suite::RCORE, *words)
       test.same("#{words.join(' ')}: output, status", ["", 64], [out, status.exitstatus])
       test.fail("#{words.join(' ')}: #{err}") unless err.include?(said) && err.lines.size == 1
