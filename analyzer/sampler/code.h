@@ -4,7 +4,7 @@
 
 #include "profile/profile.h"
 #include "ruby/iseq/iseq.h"
-#include "sampler/stack.h"
+#include "sampler/stack/copies.h"
 
 /*
  * The code that the frames of stacks run. A frame is looked up when it is first

@@ -2,7 +2,7 @@
 #ifndef RCORE_SAMPLER_READ_LOG_H
 #define RCORE_SAMPLER_READ_LOG_H
 
-#include "sampler/stack.h"
+#include "sampler/stack/stack.h"
 #include "target/live/live.h"
 #include "target/memory.h"
 

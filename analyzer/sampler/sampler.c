@@ -22,12 +22,6 @@ enum {
 	 * ticks.
 	 */
 	IDLE_TICKS = 8,
-	/*
-	 * How many stacks whose copies differ may be read again: in each
-	 * second, in one tick.
-	 */
-	RETRIES = 500,
-	RETRIES_AT_ONCE = 50,
 };
 
 /*
@@ -69,6 +63,20 @@ void rcore_sampler_forget_cleared(struct rcore_sampler *sampler)
 		forget_stale(sampler);
 }
 
+/*
+ * A thread that was blocked is most often still blocked, and one read of its
+ * frames shows that. One in IDLE_TICKS times, it is read like any other.
+ */
+static RCORE_HOT bool may_rest(const struct rcore_sampler *sampler, size_t index)
+{
+	const struct rcore_sampled_thread *thread = sampler->threads.items[index];
+	const struct rcore_track *track = &thread->track;
+	return thread->state == RCORE_SAMPLE_BLOCKED && !track->has_changed && track->node &&
+	       track->drops == sampler->codes.drops && track->stack.cfp &&
+	       !track->stack.is_partial && !sampler->options.native &&
+	       (sampler->statistics.ticks + index) % IDLE_TICKS;
+}
+
 /* Reads all that a tick needs if threads continue as before. */
 static RCORE_HOT struct rcore_error *read_all(struct rcore_sampler *sampler)
 {
@@ -82,6 +90,7 @@ static RCORE_HOT struct rcore_error *read_all(struct rcore_sampler *sampler)
 	others[used++] = &sampler->gc;
 	for (size_t i = 0; i < threads; i++) {
 		struct rcore_track *track = &sampler->threads.items[i]->track;
+		track->stack.rests = may_rest(sampler, i);
 		sampler->stacks.items[i] = &track->stack;
 		used += rcore_sampler_aim_context(&track->context, &others[used]);
 	}
@@ -132,7 +141,8 @@ static RCORE_HOT void decode(struct rcore_sampler *sampler, struct rcore_sampled
 			sampler->statistics.lost++;
 	}
 	track->may_be_unfilled = rcore_sampler_holds_gvl(sampler, thread);
-	rcore_track_decode(sampler, track);
+	if (verdict != RCORE_STACK_GOOD || !track->stack.is_light)
+		rcore_track_decode(sampler, track);
 }
 
 /* Finds out what the thread does, except what it waits for. */
@@ -148,9 +158,8 @@ static RCORE_HOT void look(struct rcore_sampler *sampler, struct rcore_look *loo
 	bool rests = thread->state == RCORE_SAMPLE_BLOCKED && !track->has_changed &&
 		     sampler->statistics.ticks % IDLE_TICKS;
 	uint64_t since = thread->cpu_looked;
-	bool is_timed =
-		!rests && !sampler->options.off_cpu &&
-		rcore_thread_time(sampler, thread, &look->cpu);
+	bool is_timed = !rests && !sampler->options.off_cpu &&
+			rcore_thread_time(sampler, thread, &look->cpu);
 	if (is_timed)
 		thread->cpu_looked = now;
 	bool is_busy = is_timed && since && look->cpu > (now - since) / 2;
@@ -166,11 +175,11 @@ static RCORE_HOT void look_up_waits(struct rcore_sampler *sampler)
 	size_t count = 0;
 	for (size_t i = 0; i < sampler->threads.count; i++)
 		if (sampler->threads.items[i]->is_asked)
-			sampler->stacks.items[count++] = &sampler->threads.items[i]->track.stack;
+			sampler->stacks.items[count++] =
+				&sampler->threads.items[i]->track.stack;
 	if (!count)
 		return;
-	sampler->copies.stacks = sampler->stacks.items;
-	sampler->copies.stack_count = count;
+	rcore_copies_add(&sampler->copies, sampler->stacks.items, count);
 	rcore_sampler_waits(sampler);
 	sampler->copies.stack_count = 0;
 }
@@ -201,70 +210,6 @@ static RCORE_HOT struct rcore_error *add(struct rcore_sampler *sampler, size_t i
 	return NULL;
 }
 
-/*
- * Reading a stack takes its cache lines from the processor that runs the
- * thread, which then has to fetch them before it can write to them. One read a
- * millisecond is not noticed. But a program of short methods did 1.4 % less
- * work at 1,000 Hz while each sample that failed was read five times more. So
- * there is a limit, which only high rates reach.
- */
-static RCORE_HOT bool is_to_be_read_again(struct rcore_sampler *sampler,
-					  const struct rcore_look *look)
-{
-	if (look->verdict == RCORE_STACK_MOVED)
-		return true;
-	if (look->verdict != RCORE_STACK_TORN || !sampler->retries)
-		return false;
-	sampler->retries--;
-	return true;
-}
-
-static RCORE_HOT void allow_retries(struct rcore_sampler *sampler, uint64_t now)
-{
-	uint64_t more = (now - sampler->retries_allowed) / (SECOND / RETRIES);
-	if (!more)
-		return;
-	sampler->retries_allowed += more * (SECOND / RETRIES);
-	sampler->retries = sampler->retries + more < RETRIES_AT_ONCE ? sampler->retries + more
-								     : RETRIES_AT_ONCE;
-}
-
-/*
- * Reads again the stacks whose copies did not agree, until they do or a limit
- * is reached. Each tick begins with another thread, so that the limit does not
- * favour the first ones.
- */
-static RCORE_HOT struct rcore_error *read_again(struct rcore_sampler *sampler,
-						struct rcore_look *looks, size_t count)
-{
-	size_t first = count ? sampler->statistics.ticks % count : 0;
-	for (int attempt = 0; count && attempt < RCORE_SAMPLER_ATTEMPTS; attempt++) {
-		size_t used = 0;
-		for (size_t turn = 0; turn < count; turn++) {
-			size_t i = (first + turn) % count;
-			looks[i].is_again = is_to_be_read_again(sampler, &looks[i]);
-			if (looks[i].is_again)
-				sampler->stacks.items[used++] = &looks[i].thread->track.stack;
-		}
-		if (!used)
-			break;
-		sampler->statistics.reads++;
-		struct rcore_error *err = rcore_stack_read(
-			&sampler->reader, sampler->stacks.items, used, NULL, 0);
-		if (err)
-			return err;
-		for (size_t i = 0; i < count; i++) {
-			if (!looks[i].is_again)
-				continue;
-			if (looks[i].verdict == RCORE_STACK_TORN)
-				sampler->statistics.rejected++;
-			looks[i].verdict = rcore_stack_check(&sampler->reader,
-							     &looks[i].thread->track.stack);
-		}
-	}
-	return NULL;
-}
-
 static RCORE_HOT struct rcore_error *look_at_threads(struct rcore_sampler *sampler)
 {
 	size_t count = sampler->threads.count;
@@ -274,10 +219,9 @@ static RCORE_HOT struct rcore_error *look_at_threads(struct rcore_sampler *sampl
 	struct rcore_look *looks = sampler->looks.items;
 	for (size_t i = 0; i < count; i++) {
 		looks[i].thread = sampler->threads.items[i];
-		looks[i].verdict =
-			rcore_stack_check(&sampler->reader, &looks[i].thread->track.stack);
+		looks[i].verdict = rcore_sampler_check_stack(sampler, &looks[i].thread->track);
 	}
-	struct rcore_error *err = read_again(sampler, looks, count);
+	struct rcore_error *err = rcore_sampler_read_again(sampler, looks, count);
 	uint64_t now = rcore_clock_ns();
 	if (!err)
 		err = rcore_native_keep(sampler);
@@ -338,7 +282,7 @@ RCORE_HOT struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler)
 {
 	uint64_t now = rcore_clock_ns();
 	rcore_sampler_begin_tick(sampler, now);
-	allow_retries(sampler, now);
+	rcore_sampler_allow_retries(sampler, now);
 	struct rcore_error *err = rcore_native_hold(sampler, now);
 	if (!err)
 		err = read_all(sampler);

@@ -10,7 +10,7 @@
  * sampler/ reads the stacks of a running Ruby process again and again. It stops
  * the process only to read native frames (native.h). It includes profile/,
  * session/, vm/ and ruby/. Start here, then read sampling.c (the loop),
- * sampler.c (one tick) and stack.c (one stack).
+ * sampler.c (one tick) and stack/stack.c (one stack).
  *
  * When can a stack that changes while it is read be trusted?
  *
@@ -66,10 +66,15 @@
  * reads of the EC, 97 of 100 samples of methods that take less than a
  * microsecond failed.
  *
- * A thread that waits for a lock, the GVL or a descriptor changes nothing. A
- * thread that the kernel preempted inside vm_push_frame() (vm_insnhelper.c) is
- * different. In 3.0, and from 3.3 on, CRuby fills a frame before ec->cfp counts
- * it. If it counts the frame first (2.7; code of YJIT in 3.1 and 3.2;
+ * A thread that waits for a lock, the GVL or a descriptor changes nothing. So
+ * while a thread stays blocked, most ticks read its frames only once, and no
+ * values: if every frame is the one that was decoded last, in every word,
+ * nothing has changed. If one is not, the tick reads the thread again like any
+ * other.
+ *
+ * A thread that the kernel preempted inside vm_push_frame() (vm_insnhelper.c)
+ * is different. In 3.0, and from 3.3 on, CRuby fills a frame before ec->cfp
+ * counts it. If it counts the frame first (2.7; code of YJIT in 3.1 and 3.2;
  * traits.frames_pushed_first), the innermost frame may be one that was popped
  * before. rcore_codes_is_filled() explains how to distinguish the two. A popped
  * frame is left out, and the sample is marked as below. Only if a method in C

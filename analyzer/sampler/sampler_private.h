@@ -159,6 +159,19 @@ struct rcore_sampler {
  * lacks of their stacks, it reads from the process.
  */
 void rcore_sampler_waits(struct rcore_sampler *sampler);
+/*
+ * read_again.c. check_stack() does what rcore_stack_check() does, and returns
+ * MOVED for a stack that was expected to rest and has other frames.
+ *
+ * read_again() reads again the stacks whose copies did not agree, until they do
+ * or a limit is reached. allow_retries() raises that limit with time.
+ */
+enum rcore_stack_verdict rcore_sampler_check_stack(const struct rcore_sampler *sampler,
+						   struct rcore_track *track);
+void rcore_sampler_allow_retries(struct rcore_sampler *sampler, uint64_t now);
+struct rcore_error *rcore_sampler_read_again(struct rcore_sampler *sampler,
+					     struct rcore_look *looks, size_t count);
+
 /* waits.c: returns the number of the state of a parked fiber. */
 uint32_t rcore_sampler_parked_wait(struct rcore_sampler *sampler,
 				   const struct rcore_parked *parked);

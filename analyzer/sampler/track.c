@@ -65,6 +65,20 @@ static RCORE_HOT bool reserve(struct rcore_track *track, size_t count, size_t st
 	return true;
 }
 
+RCORE_HOT bool rcore_track_is_same(const struct rcore_sampler *sampler,
+				   const struct rcore_track *track)
+{
+	const struct rcore_stack *stack = &track->stack;
+	size_t step = sampler->layout->cfp.size;
+	if (track->count != (stack->top - stack->cfp) / step - 1)
+		return false;
+	for (size_t i = 0; i < track->count; i++)
+		if (memcmp(track->frames + i * step,
+			   rcore_stack_frame(stack, stack->top - (i + 2) * step), step))
+			return false;
+	return true;
+}
+
 RCORE_HOT void rcore_track_decode(struct rcore_sampler *sampler, struct rcore_track *track)
 {
 	const struct rcore_layout *layout = sampler->layout;

@@ -8,7 +8,7 @@
 #include "sampler/bpf/record.h"
 #include "sampler/code.h"
 #include "sampler/read_log.h"
-#include "sampler/stack.h"
+#include "sampler/stack/stack.h"
 
 struct rcore_sampler;
 struct rcore_sampled_thread;
@@ -83,6 +83,8 @@ struct rcore_track {
 
 /* track.c */
 void rcore_track_decode(struct rcore_sampler *sampler, struct rcore_track *track);
+/* Whether the stack has the frames that were decoded last. */
+bool rcore_track_is_same(const struct rcore_sampler *sampler, const struct rcore_track *track);
 void rcore_track_forget(struct rcore_track *track);
 void rcore_track_deinit(struct rcore_track *track);
 /*

@@ -18,6 +18,7 @@ module Times
     rubies.flat_map do |ruby|
       [
         SamplerCase.new("waits #{ruby.name}") { Times.waits(self, ruby) },
+        SamplerCase.new("callers #{ruby.name}") { Times.callers(self, ruby) },
         SamplerCase.new("gvl #{ruby.name}") { Times.gvl(self, ruby) },
         SamplerCase.new("shares #{ruby.name}") { Times.shares(self, ruby) },
         SamplerCase.new("shares busy #{ruby.name}") { Times.beside_another { Times.shares(self, ruby) } },
@@ -53,6 +54,21 @@ module Times
         format("%s %+.1f %%", kind, 100 * error)
       end
       test.note = [*errors, torn(test, recording)].join(", ")
+    end
+  end
+
+  CALLS = 8.0 # seconds
+
+  # Of a blocked thread, rcore reads less than of another. It must see when only the outer frames have changed.
+  def self.callers(test, ruby)
+    test.with_program(ruby, "callers.rb", CALLS, rand(1 << 30)) do |pid, _, folder|
+      recording = test.record_while(ruby, pid, "-r", 199) { let_go(test, folder) }
+      noted = notes(folder).transform_values(&:first)
+      seen = noted.keys.to_h { |name| [name, recording.sum("wall") { |total| recording.stack(total).include?(name) } / 1e9] }
+      allowed = recording.achieved < 0.9 * 199 ? BUSY_ERROR : WAIT_ERROR
+      wrong = noted.reject { |name, time| (seen[name] - time).abs <= allowed * noted.values.sum }
+      test.note = noted.map { |name, time| format("%s %.2f of %.2f s", name, seen[name], time) }.join(", ")
+      test.fail("time of #{wrong.keys}") if wrong.any?
     end
   end
 

@@ -3,7 +3,7 @@
 #define RCORE_SAMPLER_NATIVE_PRIVATE_H
 
 #include "sampler/native/native.h"
-#include "sampler/stack_copy.h"
+#include "sampler/stack/stack_copy.h"
 
 /*
  * A second session for the process. It has the files that are mapped now; the

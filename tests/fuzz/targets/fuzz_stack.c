@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "image/elf/modules.h"
 #include "image/unwind/unwind.h"
-#include "sampler/stack_copy.h"
+#include "sampler/stack/stack_copy.h"
 #include "target.h"
 #include "target/process.h"
 

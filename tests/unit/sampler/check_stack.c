@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/count.h"
-#include "sampler/stack.h"
+#include "sampler/stack/stack.h"
 #include "suite.h"
 #include "tables.h"
 
@@ -203,6 +203,35 @@ START_TEST(single_copy_is_trusted)
 }
 END_TEST
 
+/* Makes the copies of a stack that was drawn before, and rests. */
+static void draw_resting(void)
+{
+	draw();
+	expect(RCORE_STACK_GOOD);
+	stack.rests = true;
+	piece(RCORE_PIECE_FRAMES_AGAIN, 0, 0);
+	piece(RCORE_PIECE_VALUES, 0, 0);
+	piece(RCORE_PIECE_VALUES_AGAIN, 0, 0);
+}
+
+START_TEST(resting_stacks_need_one_copy)
+{
+	draw_resting();
+	expect(RCORE_STACK_GOOD);
+	ck_assert(stack.is_light && !stack.rests);
+
+	draw_resting();
+	put(stack.pieces[RCORE_PIECE_EC_BETWEEN].bytes, &layout.ec.cfp, frame_at(1));
+	expect(RCORE_STACK_MOVED);
+
+	/* What must not be trusted is not salvaged from copies that were not made. */
+	draw_resting();
+	put(stack.pieces[RCORE_PIECE_EC_BETWEEN].bytes, &layout.ec.thread_ptr, ID_THREAD + 8);
+	expect(RCORE_STACK_TORN);
+	ck_assert(!rcore_stack_salvage(&reader, &stack));
+}
+END_TEST
+
 START_TEST(wrong_guesses_are_corrected)
 {
 	draw();
@@ -273,6 +302,7 @@ int main(void)
 		environments_are_compared,
 		salvage_leaves_out_the_innermost,
 		single_copy_is_trusted,
+		resting_stacks_need_one_copy,
 		wrong_guesses_are_corrected,
 		unsound_words_are_refused,
 	};

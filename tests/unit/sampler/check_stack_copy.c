@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/count.h"
-#include "sampler/stack_copy.h"
+#include "sampler/stack/stack_copy.h"
 #include "suite.h"
 
 /* Tests what can be read of a copied stack, and what of the process. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/stack_copy.h"
+#include "sampler/stack/stack_copy.h"
 
 #include <string.h>
 

@@ -7,8 +7,10 @@
 #include "target/memory.h"
 
 /*
- * A VM stack that is copied while its thread may run. sampler.h says which
- * words are read, in which order, and what they prove.
+ * sampler/stack/ copies VM stacks while their threads may run, and reads the
+ * copies. It includes base/, layout/, target/ and sampler/bpf/ only. Start
+ * here, after sampler.h, which says which words are read, in which order, and
+ * what they prove.
  */
 
 /* In the order in which one system call reads them. */
@@ -17,14 +19,13 @@ enum rcore_piece_id {
 	RCORE_PIECE_THREAD,
 	/*
 	 * The head of the EC: stack, size, cfp, thread. Only for a stack that
-	 * is not known yet.
+	 * is not known yet, or rests.
 	 */
 	RCORE_PIECE_EC,
 	/* Control frames, from a guess of the innermost one to the end. */
 	RCORE_PIECE_FRAMES,
 	/*
-	 * The EC's head, for a stack that is known. Its cfp is the one that
-	 * counts.
+	 * The EC's head, for any other stack. Its cfp is the one that counts.
 	 */
 	RCORE_PIECE_EC_BETWEEN,
 	/* From the VM stack's start to a guess of the innermost sp. */
@@ -60,11 +61,18 @@ struct rcore_stack {
 	uint64_t bottom, top, frames_from, values_to;
 	uint64_t last_cfp; /* of the last copies */
 	uint32_t slack;    /* how many more frames to read than there were */
+	/*
+	 * Its thread was blocked: the next read reads only what shows whether
+	 * anything has changed since, and reads that once. The caller sets it
+	 * before each such read, and compares the frames.
+	 */
+	bool rests;
 	struct rcore_piece pieces[RCORE_PIECE_COUNT];
 
 	/* Set with the verdict. */
 	uint64_t cfp;    /* the innermost frame that can be trusted */
 	bool is_partial; /* there were frames further in */
+	bool is_light;   /* read as one that rests */
 };
 
 /* What all stacks of a process share. */
@@ -139,24 +147,5 @@ static inline bool rcore_stack_value(const struct rcore_stack *stack, uint64_t a
 }
 
 void rcore_stack_deinit(struct rcore_stack *stack);
-
-/*
- * Memory for the decoders: the copies of a stack, and the running process for
- * the rest.
- */
-struct rcore_copies {
-	/* must come first: the callbacks cast it back */
-	struct rcore_memory memory;
-	const struct rcore_stack *stack; /* may be NULL */
-	/* Only the values and frames of these. */
-	struct rcore_stack *const *stacks;
-	size_t stack_count;
-	/* What else was copied. */
-	const struct rcore_live_range *others;
-	size_t other_count;
-	struct rcore_memory *below;
-};
-
-void rcore_copies_init(struct rcore_copies *copies, struct rcore_memory *below);
 
 #endif

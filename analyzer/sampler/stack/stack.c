@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sampler/stack.h"
+#include "sampler/stack/stack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,10 +69,11 @@ static RCORE_HOT bool aim(const struct rcore_stack_reader *reader, struct rcore_
 	struct rcore_piece *pieces = stack->pieces;
 	bool is_known = stack->ec && stack->top;
 	size_t thread = stack->thread ? reader->layout->thread.size : 0;
-	size_t again = reader->is_single || !is_known ? 0 : 1;
+	bool is_light = is_known && stack->rests;
+	size_t again = reader->is_single || !is_known || is_light ? 0 : 1;
 	size_t ec = stack->ec ? reader->ec_size : 0;
 	size_t frames = is_known ? stack->top - stack->frames_from : 0;
-	size_t values = is_known ? stack->values_to - stack->bottom : 0;
+	size_t values = is_known && !is_light ? stack->values_to - stack->bottom : 0;
 	return rcore_piece_set(&pieces[RCORE_PIECE_THREAD], stack->thread, thread) &&
 	       rcore_piece_set(&pieces[RCORE_PIECE_EC], stack->ec, again ? 0 : ec) &&
 	       rcore_piece_set(&pieces[RCORE_PIECE_FRAMES], stack->frames_from, frames) &&
@@ -196,7 +197,7 @@ static RCORE_HOT bool is_torn(const struct rcore_stack_reader *reader,
 {
 	const struct rcore_piece *pieces = stack->pieces;
 	size_t step = reader->layout->cfp.size;
-	if (reader->is_single)
+	if (reader->is_single || stack->is_light)
 		return false;
 	if (!is_whole(&pieces[RCORE_PIECE_EC_BETWEEN]) ||
 	    !is_whole(&pieces[RCORE_PIECE_FRAMES_AGAIN]) ||
@@ -244,6 +245,8 @@ RCORE_HOT enum rcore_stack_verdict rcore_stack_check(const struct rcore_stack_re
 	enum rcore_stack_verdict verdict = check_thread(reader, stack);
 	if (!ec->size)
 		ec = &stack->pieces[RCORE_PIECE_EC];
+	stack->is_light = stack->rests && stack->pieces[RCORE_PIECE_FRAMES].size;
+	stack->rests = false;
 	stack->cfp = 0;
 	stack->is_partial = false;
 	if (verdict != RCORE_STACK_GOOD)
@@ -272,6 +275,8 @@ RCORE_HOT enum rcore_stack_verdict rcore_stack_check(const struct rcore_stack_re
 		return RCORE_STACK_TORN;
 	uint64_t sp = 0;
 	rcore_field_of(rcore_stack_frame(stack, cfp), layout->cfp.size, &layout->cfp.sp, &sp);
+	if (stack->is_light && cfp != stack->last_cfp)
+		return move(reader, stack, bottom, top, cfp);
 	bool is_short = sp > stack->values_to && sp <= cfp;
 	bool is_deeper = is_short || cfp < stack->last_cfp;
 	if (is_deeper)
@@ -296,8 +301,8 @@ bool rcore_stack_salvage(const struct rcore_stack_reader *reader, struct rcore_s
 	const struct rcore_piece *frames = &stack->pieces[RCORE_PIECE_FRAMES];
 	size_t step = reader->layout->cfp.size;
 	uint64_t from = frames->start, top = stack->top;
-	if (!frames->size || frames->start + frames->size != top || !is_whole(frames) ||
-	    !is_whole(&stack->pieces[RCORE_PIECE_FRAMES_AGAIN]) ||
+	if (stack->is_light || !frames->size || frames->start + frames->size != top ||
+	    !is_whole(frames) || !is_whole(&stack->pieces[RCORE_PIECE_FRAMES_AGAIN]) ||
 	    !is_whole(&stack->pieces[RCORE_PIECE_VALUES]) ||
 	    !is_whole(&stack->pieces[RCORE_PIECE_VALUES_AGAIN]))
 		return false;
@@ -329,48 +334,4 @@ void rcore_stack_deinit(struct rcore_stack *stack)
 	for (size_t i = 0; i < RCORE_PIECE_COUNT; i++)
 		free(stack->pieces[i].bytes);
 	*stack = (struct rcore_stack){0};
-}
-
-static bool read_pieces(const struct rcore_stack *stack, uint64_t address, void *buffer,
-			size_t size)
-{
-	static const enum rcore_piece_id pieces[] = {RCORE_PIECE_VALUES, RCORE_PIECE_FRAMES,
-						     RCORE_PIECE_THREAD, RCORE_PIECE_EC};
-	for (size_t i = 0; i < RCORE_COUNT(pieces); i++) {
-		const struct rcore_piece *piece = &stack->pieces[pieces[i]];
-		uint64_t offset = address - piece->start;
-		if (offset < piece->read && piece->read - offset >= size) {
-			memcpy(buffer, piece->bytes + offset, size);
-			return true;
-		}
-	}
-	return false;
-}
-
-static enum rcore_fault read_copies(struct rcore_memory *base, uint64_t address, void *buffer,
-				    size_t size)
-{
-	const struct rcore_copies *copies = (const struct rcore_copies *)base;
-	if (copies->stack && read_pieces(copies->stack, address, buffer, size))
-		return RCORE_FAULT_NONE;
-	for (size_t i = 0; i < copies->stack_count; i++) {
-		const struct rcore_stack *stack = copies->stacks[i];
-		if (address - stack->bottom < stack->top - stack->bottom &&
-		    read_pieces(stack, address, buffer, size))
-			return RCORE_FAULT_NONE;
-	}
-	for (size_t i = 0; i < copies->other_count; i++) {
-		const struct rcore_live_range *range = &copies->others[i];
-		uint64_t offset = address - range->start;
-		if (offset < range->read && range->read - offset >= size) {
-			memcpy(buffer, range->bytes + offset, size);
-			return RCORE_FAULT_NONE;
-		}
-	}
-	return rcore_read(copies->below, address, buffer, size);
-}
-
-void rcore_copies_init(struct rcore_copies *copies, struct rcore_memory *below)
-{
-	*copies = (struct rcore_copies){.memory = {.read = read_copies}, .below = below};
 }
