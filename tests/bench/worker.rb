@@ -100,9 +100,11 @@ class Stopped
     limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + Child::LIMIT
     until File.exist?(@path)
       abort "bench: rcore does not record" if Process.wait(@recorder, Process::WNOHANG) || Process.clock_gettime(Process::CLOCK_MONOTONIC) > limit
-      sleep 0.02
+      pause
     end
   end
+
+  def pause = sleep(0.02)
 
   def finish
     Child.signal(:INT, @recorder)
@@ -122,6 +124,11 @@ class Recorder < Stopped
 
   def off = finish
   def end; end
+
+  private
+
+  # BPF takes no sample of a program that sleeps, and rcore writes no file before it has one.
+  def pause = @worker.work(0.02)
 end
 
 # Nobody observes.
