@@ -18,8 +18,8 @@ enum {
 	 */
 	OBJECTS_ROUNDS = 10,
 	/*
-	 * The CPU time of a thread that keeps waiting is read once in this many
-	 * ticks.
+	 * The CPU time and the whole stack of a thread that keeps waiting are
+	 * read once in this many ticks.
 	 */
 	IDLE_TICKS = 8,
 };
@@ -146,7 +146,8 @@ static RCORE_HOT void decode(struct rcore_sampler *sampler, struct rcore_sampled
 }
 
 /* Finds out what the thread does, except what it waits for. */
-static RCORE_HOT void look(struct rcore_sampler *sampler, struct rcore_look *look, uint64_t now)
+static RCORE_HOT void look_at(struct rcore_sampler *sampler, struct rcore_look *look,
+			      uint64_t now)
 {
 	struct rcore_sampled_thread *thread = look->thread;
 	struct rcore_track *track = &thread->track;
@@ -235,7 +236,7 @@ static RCORE_HOT struct rcore_error *look_at_threads(struct rcore_sampler *sampl
 		if (looks[i].verdict == RCORE_STACK_GONE)
 			is_lost = true;
 		else
-			look(sampler, &looks[i], now);
+			look_at(sampler, &looks[i], now);
 	}
 	if (!err)
 		look_up_waits(sampler);
