@@ -88,30 +88,37 @@ static const struct rcore_option exact_options[] = {
 	{0},
 };
 
-/*
- * How to read a running process. A command that has the bit in its `without`
- * does not have the options.
- */
-static const struct {
-	unsigned without;
-	const struct rcore_option *options;
-} process_groups[RCORE_CLI_PROCESS_GROUPS] = {
-	{0, process_options},
-	{RCORE_WITHOUT_WATCH, watch_options},
-	{RCORE_WITHOUT_NO_STOP, no_stop_options},
-	{RCORE_WITHOUT_MAX_PAUSE, max_pause_options},
-	{0, exact_options},
-};
-
-static const struct rcore_option target_options[] = {
+static const struct rcore_option folder_options[] = {
 	{"coredump-dir", 0, RCORE_OPTION_TEXT, MEMBER(coredump_folder), "DIR",
 	 "Search DIR for coredump:PID and coredump:NAME, as coredumpctl does "
 	 "(" RCORE_JOURNAL_FOLDER ")",
 	 .completion = RCORE_COMPLETE_FILE},
+	{0},
+};
+
+static const struct rcore_option recognizer_options[] = {
 	{"recognizers", 0, RCORE_OPTION_TEXT, MEMBER(options.recognizer_file), "FILE",
 	 "Also find what fibers work on with the entries of FILE (see docs/recognizers.md)",
 	 .completion = RCORE_COMPLETE_FILE},
 	{0},
+};
+
+/*
+ * Which target, and how to read it. A command that has the bit in its `without`
+ * does not have the options.
+ */
+static const struct {
+	bool is_for_processes;
+	unsigned without;
+	const struct rcore_option *options;
+} target_groups[RCORE_CLI_TARGET_GROUPS] = {
+	{true, 0, process_options},
+	{true, RCORE_WITHOUT_WATCH, watch_options},
+	{true, RCORE_WITHOUT_NO_STOP, no_stop_options},
+	{true, RCORE_WITHOUT_MAX_PAUSE, max_pause_options},
+	{true, RCORE_WITHOUT_EXACT, exact_options},
+	{false, 0, folder_options},
+	{false, RCORE_WITHOUT_RECOGNIZERS, recognizer_options},
 };
 
 static const struct rcore_option help_options[] = {
@@ -125,14 +132,14 @@ static void add_target_options(const struct rcore_command *command,
 			       struct rcore_option_group ret[RCORE_CLI_GROUPS], size_t *count)
 {
 	const char *heading = "Which target";
-	for (size_t i = 0; i < RCORE_CLI_PROCESS_GROUPS && !command->is_for_cores; i++) {
-		if (process_groups[i].without & command->without)
+	for (size_t i = 0; i < RCORE_CLI_TARGET_GROUPS; i++) {
+		if (target_groups[i].without & command->without ||
+		    (target_groups[i].is_for_processes && command->is_for_cores))
 			continue;
 		ret[(*count)++] =
-			(struct rcore_option_group){heading, process_groups[i].options, target};
+			(struct rcore_option_group){heading, target_groups[i].options, target};
 		heading = "";
 	}
-	ret[(*count)++] = (struct rcore_option_group){heading, target_options, target};
 }
 
 size_t rcore_cli_groups(const struct rcore_command *command, void *arguments,

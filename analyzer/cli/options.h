@@ -17,7 +17,7 @@ enum { RCORE_COLOR_AUTO, RCORE_COLOR_ALWAYS, RCORE_COLOR_NEVER };
  * own group first. Returns their number. The arguments may be NULL if nothing
  * is parsed.
  */
-enum { RCORE_CLI_PROCESS_GROUPS = 5, RCORE_CLI_GROUPS = RCORE_CLI_PROCESS_GROUPS + 5 };
+enum { RCORE_CLI_TARGET_GROUPS = 7, RCORE_CLI_GROUPS = RCORE_CLI_TARGET_GROUPS + 4 };
 size_t rcore_cli_groups(const struct rcore_command *command, void *arguments,
 			struct rcore_cli_target *target, struct rcore_cli_help *help,
 			struct rcore_option_group ret[RCORE_CLI_GROUPS]);

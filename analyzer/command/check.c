@@ -36,6 +36,7 @@ const struct rcore_command rcore_command_check = {
 	       "is known, and lists that must end. Print which fields are right, which are "
 	       "wrong, which cannot be checked on this target, which have no check, and which "
 	       "are not measured for this Ruby.",
+	.without = RCORE_WITHOUT_FIBERS,
 	.examples = (const char *const[]){"", "--layout my.layout", NULL},
 	.exit_status = "Exit status: 0 no field is wrong; 1 some are; 2 no layout finds the "
 		       "VM; 3 not a Ruby process; 64 wrong usage.",

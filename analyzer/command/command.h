@@ -194,12 +194,20 @@ enum rcore_topic {
 
 struct rcore_cli_target;
 
-/* Options of running processes that some commands do not have. */
+/* Options of targets that some commands do not have. */
 enum {
-	RCORE_WITHOUT_WATCH = 1, /* the output is a file */
+	/* The output is a file, or does not list threads or fibers. */
+	RCORE_WITHOUT_WATCH = 1,
 	/* Objects of the heap move and die while the process runs. */
 	RCORE_WITHOUT_NO_STOP = 2,
 	RCORE_WITHOUT_MAX_PAUSE = 4, /* the output is one moment */
+	/* The output has nothing of parked fibers, or is one moment. */
+	RCORE_WITHOUT_EXACT = 8,
+	/* The output does not say what fibers work on. */
+	RCORE_WITHOUT_RECOGNIZERS = 16,
+	/* The output has nothing of fibers. */
+	RCORE_WITHOUT_FIBERS =
+		RCORE_WITHOUT_WATCH | RCORE_WITHOUT_EXACT | RCORE_WITHOUT_RECOGNIZERS,
 };
 
 struct rcore_command {

@@ -85,6 +85,7 @@ const struct rcore_command rcore_command_convert = {
 	.options = options,
 	.size = sizeof(struct arguments),
 	.is_for_cores = true,
+	.without = RCORE_WITHOUT_RECOGNIZERS,
 	.examples =
 		(const char *const[]){"--fibers-as-threads -o core.fibers",
 				      "--fibers-as-threads -o core.fibers --sysroot /srv/app",

@@ -33,6 +33,7 @@ const struct rcore_command rcore_command_doctor = {
 	       "is lost without it and the command that gets it. For a running process, also "
 	       "print which options of rcore record work on this machine. In a shell, rcore "
 	       "doctor without a target prints only these options.",
+	.without = RCORE_WITHOUT_FIBERS,
 	.examples = (const char *const[]){"", NULL},
 	.shell_examples =
 		(const char *const[]){"rcore doctor --sysroot /srv/container core.1234",

@@ -34,6 +34,7 @@ const struct rcore_command rcore_command_exception = {
 	       "main thread; in a debugger, the selected fiber.",
 	.options = options,
 	.size = sizeof(struct rcore_report_options),
+	.without = RCORE_WITHOUT_WATCH | RCORE_WITHOUT_RECOGNIZERS,
 	.is_of_selection = true,
 	.examples = (const char *const[]){"", "--fiber T1.F3 --all", NULL},
 	.run = run,

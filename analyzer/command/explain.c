@@ -40,6 +40,7 @@ const struct rcore_command rcore_command_explain = {
 	       "they also took the same path through the code.",
 	.options = options,
 	.size = sizeof(struct arguments),
+	.without = RCORE_WITHOUT_FIBERS,
 	.examples = (const char *const[]){"", NULL},
 	.shell_examples =
 		(const char *const[]){"rcore explain --json core.1234 | jq -r .signature.loose",

@@ -244,7 +244,7 @@ const struct rcore_command rcore_command_heap = {
 	       "is in use.",
 	.options = options,
 	.size = sizeof(struct arguments),
-	.without = RCORE_WITHOUT_NO_STOP,
+	.without = RCORE_WITHOUT_FIBERS | RCORE_WITHOUT_NO_STOP,
 	.subcommands =
 		(const struct rcore_command *const[]){
 			&rcore_command_heap_dump, &rcore_command_heap_refs,

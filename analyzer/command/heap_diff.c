@@ -89,7 +89,7 @@ const struct rcore_command rcore_command_heap_diff = {
 	       "third core, print only what grew both times.",
 	.options = options,
 	.size = sizeof(struct arguments),
-	.without = RCORE_WITHOUT_NO_STOP,
+	.without = RCORE_WITHOUT_FIBERS | RCORE_WITHOUT_NO_STOP,
 	.words = "CORE...",
 	.words_are_targets = true,
 	.operands_offset = MEMBER(cores),

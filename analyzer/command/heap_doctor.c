@@ -43,7 +43,7 @@ const struct rcore_command rcore_command_heap_doctor = {
 	       "about its class.",
 	.options = options,
 	.size = sizeof(struct arguments),
-	.without = RCORE_WITHOUT_NO_STOP,
+	.without = RCORE_WITHOUT_FIBERS | RCORE_WITHOUT_NO_STOP,
 	.examples = (const char *const[]){"", "--rules", NULL},
 	.exit_status = "Exit status: 0 everything was read; 1 some objects could not be read; "
 		       "2 nothing could be read; 3 not a Ruby process; 64 wrong usage.",

@@ -137,7 +137,7 @@ const struct rcore_command rcore_command_heap_dump = {
 	       "contains Strings.",
 	.options = options,
 	.size = sizeof(struct arguments),
-	.without = RCORE_WITHOUT_NO_STOP,
+	.without = RCORE_WITHOUT_FIBERS | RCORE_WITHOUT_NO_STOP,
 	.defaults = &defaults,
 	.examples =
 		(const char *const[]){"-o heap.json", "-o x.heapsnapshot", "-o x.pb.gz", NULL},

@@ -84,7 +84,7 @@ const struct rcore_command rcore_command_heap_malloc = {
 	       "of them.",
 	.options = options,
 	.size = sizeof(struct arguments),
-	.without = RCORE_WITHOUT_NO_STOP,
+	.without = RCORE_WITHOUT_FIBERS | RCORE_WITHOUT_NO_STOP,
 	.examples = (const char *const[]){"", "--limit 50", "--json", NULL},
 	.exit_status =
 		"Exit status: 0 everything was read; 1 parts are missing, or the allocator "

@@ -72,7 +72,7 @@ const struct rcore_command rcore_command_heap_refs = {
 	       "object without a path may still be in use.",
 	.options = options,
 	.size = sizeof(struct arguments),
-	.without = RCORE_WITHOUT_NO_STOP,
+	.without = RCORE_WITHOUT_FIBERS | RCORE_WITHOUT_NO_STOP,
 	.words = "ADDRESS|@ID",
 	.operands_offset = MEMBER(addresses),
 	.examples = (const char *const[]){"0x7f12a5c3e8b0", "--limit 0 0x7f12a5c3e8b0", "@1234",

@@ -49,7 +49,7 @@ const struct rcore_command rcore_command_heap_retained = {
 	       "are as in `rcore heap`.",
 	.options = options,
 	.size = sizeof(struct arguments),
-	.without = RCORE_WITHOUT_NO_STOP,
+	.without = RCORE_WITHOUT_FIBERS | RCORE_WITHOUT_NO_STOP,
 	.examples = (const char *const[]){"", "--limit 50", NULL},
 	.shell_examples =
 		(const char *const[]){"rcore heap retained --json core.1234 | jq '.classes[0]'",

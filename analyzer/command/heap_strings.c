@@ -50,7 +50,7 @@ const struct rcore_command rcore_command_heap_strings = {
 	       "true`, -\"text\", or a constant.",
 	.options = options,
 	.size = sizeof(struct arguments),
-	.without = RCORE_WITHOUT_NO_STOP,
+	.without = RCORE_WITHOUT_FIBERS | RCORE_WITHOUT_NO_STOP,
 	.examples = (const char *const[]){"", "--limit 50", NULL},
 	.shell_examples =
 		(const char *const[]){

@@ -51,7 +51,7 @@ const struct rcore_command rcore_command_heap_verify = {
 	       "show.",
 	.options = options,
 	.size = sizeof(struct arguments),
-	.without = RCORE_WITHOUT_NO_STOP,
+	.without = RCORE_WITHOUT_FIBERS | RCORE_WITHOUT_NO_STOP,
 	.examples = (const char *const[]){"", "--limit 0", NULL},
 	.shell_examples =
 		(const char *const[]){"rcore heap verify --json core.1234 | jq '.defects[0]'",

@@ -75,6 +75,7 @@ const struct rcore_command rcore_command_locals = {
 	       "frame.",
 	.options = options,
 	.size = sizeof(struct arguments),
+	.without = RCORE_WITHOUT_WATCH | RCORE_WITHOUT_RECOGNIZERS,
 	.is_of_selection = true,
 	.examples = (const char *const[]){"", "--fiber T1.F3 --frame 2", "--depth 1", NULL},
 	.prepare = prepare,

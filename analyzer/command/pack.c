@@ -73,7 +73,7 @@ const struct rcore_command rcore_command_pack = {
 	       "a core of that moment.",
 	.options = options,
 	.size = sizeof(struct arguments),
-	.without = RCORE_WITHOUT_WATCH | RCORE_WITHOUT_MAX_PAUSE,
+	.without = RCORE_WITHOUT_WATCH | RCORE_WITHOUT_MAX_PAUSE | RCORE_WITHOUT_EXACT,
 	.examples = (const char *const[]){"-o crash.core", NULL},
 	.shell_examples = (const char *const[]){"rcore pack -p 1234 -o hung.core",
 						"rcore analyze crash.core", NULL},

@@ -101,6 +101,7 @@ const struct rcore_command rcore_command_print = {
 	       "variables. Omitted parts are marked: \"... (3 more)\".",
 	.options = options,
 	.size = sizeof(struct arguments),
+	.without = RCORE_WITHOUT_FIBERS,
 	.words = "VALUE|CONSTANT...",
 	.operands_offset = MEMBER(values),
 	.completion = RCORE_COMPLETE_CONSTANT,

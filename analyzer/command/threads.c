@@ -32,6 +32,7 @@ const struct rcore_command rcore_command_threads = {
 	       "Ruby.",
 	.options = options,
 	.size = sizeof(struct rcore_report_options),
+	.without = RCORE_WITHOUT_EXACT | RCORE_WITHOUT_RECOGNIZERS,
 	.examples = (const char *const[]){"", "--thread T2 --verbose", NULL},
 	.prepare = prepare,
 	.run = run,

@@ -43,6 +43,7 @@ const struct rcore_command rcore_command_waits = {
 	       "evidence.",
 	.options = options,
 	.size = sizeof(struct arguments),
+	.without = RCORE_WITHOUT_RECOGNIZERS,
 	.examples = (const char *const[]){"", "--thread T2", "--json", NULL},
 	.shell_examples =
 		(const char *const[]){"rcore waits -p 1234",

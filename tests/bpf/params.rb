@@ -85,7 +85,6 @@ module Params
       ["--key", "no_such_key"] => [2, /no Symbol :no_such_key/],
       ["--json", "--binary"] => [USAGE, /exclude each other/],
       ["--children", "--binary"] => [USAGE, /'--binary' cannot be used with --children/],
-      ["--watch=1", "--binary"] => [USAGE, /'--watch' prints text/],
       ["--key", "request_id"] * 9 => [2, /9 keys; at most 8 are possible/],
     }.each do |arguments, (wanted, line)|
       out, err, status = Open3.capture3(*LiveCase::ROOT, Suite::RCORE, "bpf-params", "-p", pid.to_s, *arguments.flatten)

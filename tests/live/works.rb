@@ -22,6 +22,7 @@ module Works
       redacted, = test.report("-p", pid, "--redact", "strings")
       texts = redacted["fibers"].flat_map { |fiber| fiber["works_on"].to_a }.flat_map { |work| work["fields"] }.map { |field| field["text"] }
       test.same("texts that are not hidden", %w[OrderTest], texts.grep_v(/\A("(\*+|\[redacted\])"|\d+)\z/).uniq)
+      each_command(test, pid, own, folder)
       test.same("hidden texts", truth.sum { |_, works| works.except("Importer").sum { |_, fields| fields.size } }, texts.size)
       select(test, pid, truth)
       refuse(test, pid, folder)
@@ -48,6 +49,27 @@ module Works
     outer = out.index('task task="outer"')
     inner = outer && out.index('test test_class=OrderTest test="test_slow"', outer)
     test.fail("not the outermost first:\n#{out}") unless inner && inner < out.index(/^ +\d+ /, outer)
+  end
+
+  # A command that has the option prints what its entries find, or writes a pack with which `rcore analyze` does.
+  def self.each_command(test, pid, own, folder)
+    names = words.grep(/\A[a-z]/) - %w[help record]
+    commands = names.flat_map { |name| [[name]] + words(name).grep(/\A[a-z]+\z/).map { |sub| [name, sub] } }
+    commands.select! { |command| words(*command, "--").include?("--recognizers") }
+    test.fail("--recognizers is missing: #{commands}") unless [["analyze"], ["pack"]].all? { |command| commands.include?(command) }
+    commands.each do |command|
+      pack = File.join(folder, "works.core") if command == ["pack"]
+      more = pack ? ["-o", pack] : words(*command, "--").include?("--thread") ? %w[--thread importer] : []
+      out, err, = Open3.capture3(*LiveCase::ROOT, Suite::RCORE, *command, "-p", pid.to_s, "--recognizers", own, *more)
+      out, err, = test.rcore(pack, "--recognizers", own) if pack
+      test.fail("#{command.join(" ")} does not print the work of --recognizers: #{out}#{err}") unless out.include?("Importer#run") && out.match?(/tenant=/)
+    end
+  end
+
+  # What `rcore complete` offers after these words.
+  def self.words(*before)
+    last = before.last.to_s.start_with?("-") ? before.pop : ""
+    IO.popen([Suite::RCORE, "complete", *before, last], &:readlines).map { |line| line.chomp.split("\t").first }
   end
 
   def self.refuse(test, pid, folder)

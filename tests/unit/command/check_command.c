@@ -6,6 +6,7 @@
 #include "cli/list.h"
 #include "cli/options.h"
 #include "command/command.h"
+#include "command/list.h"
 #include "suite.h"
 
 /* One option of each kind. */
@@ -254,6 +255,42 @@ START_TEST(every_command_runs_somewhere)
 }
 END_TEST
 
+static bool has_option(const struct rcore_option_group *groups, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		for (const struct rcore_option *at = groups[i].options; at && at->name; at++)
+			if (!strcmp(at->name, name))
+				return true;
+	return false;
+}
+
+/*
+ * --exact is about parked fibers, and --watch prints what changed about threads
+ * and fibers: only a command that can select one of them prints anything of
+ * them.
+ */
+static void check_process_options(const struct rcore_command *command)
+{
+	struct rcore_option_group groups[RCORE_CLI_GROUPS];
+	const size_t count = rcore_cli_groups(command, NULL, NULL, NULL, groups);
+	ck_assert_msg(has_option(groups, count, "exact") == has_option(groups, count, "fiber"),
+		      "%s: --exact or --fiber, but not both", command->name);
+	ck_assert_msg(!has_option(groups, count, "watch") ||
+			      has_option(groups, count, "thread"),
+		      "%s: --watch, but not --thread", command->name);
+	for (const struct rcore_command *const *sub = command->subcommands; sub && *sub; sub++)
+		check_process_options(*sub);
+}
+
+START_TEST(process_options_have_an_effect)
+{
+	for (const struct rcore_command *const *at = rcore_commands; *at; at++)
+		if ((*at)->name && (*at)->input == RCORE_INPUT_TARGET)
+			check_process_options(*at);
+	check_process_options(&rcore_command_check);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {each_kind_is_set,
@@ -262,7 +299,8 @@ int main(void)
 				      posixly_correct,
 				      text_is_wrapped,
 				      every_command_has_help,
-				      every_command_runs_somewhere};
+				      every_command_runs_somewhere,
+				      process_options_have_an_effect};
 	const struct rcore_test_suite suite = {
 		.name = "command",
 		.tests = tests,
