@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/grow.h"
 #include "base/order.h"
+#include "model/stale_frame.h"
 #include "vm/stack/frame_flags.h"
 #include "weave/learn.h"
 
@@ -383,10 +384,8 @@ static void find_stale(struct rcore_snapshot *snapshot)
 		      fiber->native[j].function_start != snapshot->activation.address);
 		     j++)
 			is_compiled = !fiber->native[j].module;
-		if (is_compiled && fiber->frame_count && frame->kind == RCORE_FRAME_RUBY) {
-			frame->pc_stale = true;
-			frame->line = 0;
-		}
+		if (is_compiled && fiber->frame_count && frame->kind == RCORE_FRAME_RUBY)
+			rcore_frame_set_stale(frame);
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "model/stale_frame.h"
 #include "ruby/get.h"
 #include "ruby/iseq/label.h"
 #include "vm/stack/frame_flags.h"
@@ -53,11 +54,10 @@ static struct rcore_error *decode_ruby(struct rcore_loader *loader, struct rcore
 	frame->under_construction = !frame->pc;
 	frame->line = iseq->first_line;
 	err = rcore_label(loader->ruby, iseq, method, &frame->label, &frame->problem);
-	frame->pc_stale = moment->is_innermost && frame->pc &&
-			  rcore_has(&loader->ruby->layout->cfp.jit_return) &&
-			  is_stale(iseq, frame, moment->jit_return);
-	if (frame->pc_stale)
-		frame->line = 0;
+	if (moment->is_innermost && frame->pc &&
+	    rcore_has(&loader->ruby->layout->cfp.jit_return) &&
+	    is_stale(iseq, frame, moment->jit_return))
+		rcore_frame_set_stale(frame);
 	else if (!err && frame->pc)
 		err = rcore_iseq_line(loader->ruby, iseq, frame->pc, &frame->line);
 	return err;

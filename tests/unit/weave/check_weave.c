@@ -341,17 +341,24 @@ START_TEST(test_stale)
 		{"Fr", "nXij", true},      {"Fr", "nXijj", true},   {"Fr", "nXijn", true},
 		{"FrF", "nXijnXi", false}, {"Fra", "nXija", false}, {"Fr", "nXi", false},
 	};
-	for (size_t i = 0; i < 2 * RCORE_COUNT(compiled); i++) {
+	for (size_t i = 0; i < 4 * RCORE_COUNT(compiled); i++) {
 		static struct stacks stacks;
-		size_t of = i / 2;
+		size_t of = i / 4;
+		bool is_of_core = i / 2 % 2;
 		reset(&stacks, ACTIVATION);
 		add(&stacks, compiled[of].ruby, compiled[of].native);
 		stacks.snapshot.facts.jit = i % 2 ? "YJIT" : "ZJIT";
-		stacks.frames[0][0].line = 7;
+		struct rcore_frame *frame = &stacks.frames[0][0];
+		frame->line = 7;
+		frame->path = "app.rb";
+		/* Ruby prints a method of its core with its caller's line. */
+		frame->native_path = is_of_core ? "caller.rb" : frame->path;
+		frame->native_line = is_of_core ? 30 : 7;
 		ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
 		bool is_stale = compiled[of].is_stale && i % 2 == 0;
-		ck_assert_int_eq(stacks.frames[0][0].pc_stale, is_stale);
-		ck_assert_int_eq(stacks.frames[0][0].line, is_stale ? 0 : 7);
+		ck_assert_int_eq(frame->pc_stale, is_stale);
+		ck_assert_int_eq(frame->line, is_stale ? 0 : 7);
+		ck_assert_int_eq(frame->native_line, is_of_core ? 30 : frame->line);
 	}
 }
 END_TEST
