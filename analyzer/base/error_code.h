@@ -29,6 +29,8 @@ enum rcore_error_code {
 	RCORE_ERROR_FAULT,     /* memory of the target could not be read */
 	RCORE_ERROR_CORRUPT,   /* memory was read and makes no sense */
 	RCORE_ERROR_LIMIT,     /* a length or a count exceeds its limit */
+	/* Another program traces the process, so it cannot be stopped. */
+	RCORE_ERROR_TRACED,
 };
 
 struct rcore_error {

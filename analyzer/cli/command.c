@@ -248,6 +248,18 @@ static void summarize(const struct rcore_snapshot *snapshot, struct rcore_cli_lo
 			 rcore_summary_title(&snapshot->summary[0]), snapshot->summary[0].text);
 }
 
+/* Adds how to do without a stop, if the command can. */
+static struct rcore_error *suggest_no_stop(const struct run *run, struct rcore_error *err)
+{
+	if (!err || err->code != RCORE_ERROR_TRACED ||
+	    run->command->without & RCORE_WITHOUT_NO_STOP)
+		return err;
+	struct rcore_error *ret = rcore_error_create(
+		err->code, "%s, or use --no-stop (Ruby frames only)", err->message);
+	rcore_error_free(err);
+	return ret;
+}
+
 static int run_target(const struct rcore_cli_target *target, void *context,
 		      struct rcore_cli_look *look, struct rcore_error **ret_error)
 {
@@ -260,7 +272,8 @@ static int run_target(const struct rcore_cli_target *target, void *context,
 				      : NULL;
 	if (!*ret_error)
 		*ret_error =
-			show(target, run, named ? named : run->arguments, &view, look->out);
+			suggest_no_stop(run, show(target, run, named ? named : run->arguments,
+						  &view, look->out));
 	rcore_named_outputs_free(run->command, named);
 	if (view.snapshot)
 		summarize(view.snapshot, look);
@@ -301,7 +314,7 @@ static int run_on_target(struct run *run)
 	 */
 	err = end_screen(run, err);
 	if (!err && target->watch)
-		err = rcore_cli_watch(target, stdout);
+		err = suggest_no_stop(run, rcore_cli_watch(target, stdout));
 	if (!err && target->pid && !target->children && style_of(run).is_text)
 		rcore_cli_suggest_children(target->pid);
 	return err ? rcore_cli_fail(err) : status;

@@ -60,7 +60,7 @@ const struct rcore_command rcore_command_bpf_params = {
 	       "them. docs/bpf.md explains both. -1 means that this Ruby has no such member.",
 	.options = options,
 	.size = sizeof(struct arguments),
-	.without = RCORE_WITHOUT_FIBERS,
+	.without = RCORE_WITHOUT_FIBERS | RCORE_WITHOUT_NO_STOP,
 	.shell_examples =
 		(const char *const[]){
 			"rcore bpf-params -p 1234",

@@ -198,7 +198,10 @@ struct rcore_cli_target;
 enum {
 	/* The output is a file, or does not list threads or fibers. */
 	RCORE_WITHOUT_WATCH = 1,
-	/* Objects of the heap move and die while the process runs. */
+	/*
+	 * Objects of the heap move and die while the process runs; only the
+	 * registers of a stopped thread show where it has its variables.
+	 */
 	RCORE_WITHOUT_NO_STOP = 2,
 	RCORE_WITHOUT_MAX_PAUSE = 4, /* the output is one moment */
 	/* The output has nothing of parked fibers, or is one moment. */

@@ -141,7 +141,8 @@ void rcore_member_drop(struct rcore_sampling *sampling, size_t index)
 	const struct rcore_sampling_options *options = sampling->options;
 	rcore_member_leave(sampling, member);
 	bool is_left_out = !member->was_sampled && is_lasting(member, rcore_clock_ns()) &&
-			   (member->problem->code != RCORE_ERROR_OS ||
+			   ((member->problem->code != RCORE_ERROR_OS &&
+			     member->problem->code != RCORE_ERROR_TRACED) ||
 			    rcore_process_is_alive(member->pid));
 	if (is_left_out && options->left_out)
 		options->left_out(member->pid, member->title, member->problem,

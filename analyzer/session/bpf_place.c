@@ -211,11 +211,6 @@ static struct rcore_error *find_ec(struct rcore_session *session, struct search 
 	const struct rcore_module *module = session->located.identity.module;
 	if (find_ec_pointer(session, search->ret))
 		return NULL;
-	if (!search->count && session->settings.no_stop)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "option '--no-stop' cannot be used, because only a "
-					  "stopped process shows where its threads have "
-					  "their variables");
 	size_t running = count_running(session->target.process);
 	if (!search->count && running)
 		return rcore_error_create(RCORE_ERROR_FAULT,

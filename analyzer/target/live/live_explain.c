@@ -95,10 +95,9 @@ static struct rcore_error *denied(int pid, int folder, const struct rcore_live_s
 	int tracer = rcore_live_tracer(folder);
 	if (tracer)
 		return rcore_error_create(
-			RCORE_ERROR_OS,
-			"process %d is already traced by process %d%s; detach that tracer, or "
-			"use `rcore analyze --no-stop` (Ruby frames only)",
-			pid, tracer, name_of(tracer, name));
+			RCORE_ERROR_TRACED,
+			"process %d is already traced by process %d%s; detach that tracer", pid,
+			tracer, name_of(tracer, name));
 	if (geteuid() && status->user != geteuid())
 		return rcore_error_create(
 			RCORE_ERROR_OS,

@@ -122,7 +122,7 @@ START_TEST(names_the_tracer)
 	char words[96];
 	snprintf(words, sizeof(words), "is already traced by process %d (", tracer);
 	struct rcore_live *other = live_opened(child.pid);
-	says(rcore_live_begin(other, true), RCORE_ERROR_OS, words);
+	says(rcore_live_begin(other, true), RCORE_ERROR_TRACED, words);
 	live_begun(other, false);
 	child_check_memory(rcore_live_memory(other), &child);
 	live_ended(other);
@@ -167,7 +167,8 @@ START_TEST(waits_for_another_rcore)
 	pid_t tracer = start_other_rcore(child.pid, 300);
 	struct rcore_live *hurried = live_opened(child.pid);
 	rcore_live_never_wait(hurried);
-	says(rcore_live_begin(hurried, true), RCORE_ERROR_OS, "is already traced by process");
+	says(rcore_live_begin(hurried, true), RCORE_ERROR_TRACED,
+	     "is already traced by process");
 	rcore_live_close(hurried);
 	live_begun(live, true);
 	child_check_memory(rcore_live_memory(live), &child);
@@ -175,7 +176,7 @@ START_TEST(waits_for_another_rcore)
 	ck_assert_int_eq(waitpid(tracer, NULL, 0), tracer);
 	/* One that does not let go is named. */
 	tracer = start_other_rcore(child.pid, 0);
-	says(rcore_live_begin(live, true), RCORE_ERROR_OS, "is already traced by process");
+	says(rcore_live_begin(live, true), RCORE_ERROR_TRACED, "is already traced by process");
 	kill(tracer, SIGKILL);
 	waitpid(tracer, NULL, 0);
 	rcore_live_close(live);
@@ -225,7 +226,7 @@ START_TEST(names_the_tracer_of_a_thread)
 	}
 	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
 	snprintf(words, sizeof(words), "is already traced by process %d (", tracer);
-	says(rcore_live_begin(live, true), RCORE_ERROR_OS, words);
+	says(rcore_live_begin(live, true), RCORE_ERROR_TRACED, words);
 	kill(tracer, SIGKILL);
 	waitpid(tracer, NULL, 0);
 	rcore_live_close(live);
