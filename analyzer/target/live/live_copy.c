@@ -73,7 +73,8 @@ static bool is_searched(const struct rcore_live_region *region)
  * which is read later. If the mapping is writable, it may be of a file that
  * others change, so its pages are always copied. A guard page counts as swapped
  * out: it cannot be read, and must not read as zeroes. The kernel's page of
- * zeroes reads like one that does not exist, if the mapping is readable.
+ * zeroes reads like one that does not exist: as zeroes, or not at all if the
+ * program cannot read the mapping.
  */
 static bool is_wanted(const struct rcore_live_region *region, uint64_t zero_frame,
 		      uint64_t entry)
@@ -81,7 +82,7 @@ static bool is_wanted(const struct rcore_live_region *region, uint64_t zero_fram
 	if (!region->is_anonymous && region->writable)
 		return true;
 	if (zero_frame && (entry & is_present) && (entry & frame_bits) == zero_frame)
-		return !region->is_anonymous || !region->readable;
+		return !region->is_anonymous;
 	return (entry & (is_present | is_swapped)) && !(entry & is_of_file);
 }
 
