@@ -3,12 +3,11 @@ require "fileutils"
 require "tmpdir"
 require_relative "../support/child"
 
-# A core of program.rb, which wrote what ObjectSpace.dump_all prints for it,
-# with or without plants.rb.
+# A core of program.rb, with or without the objects of plants.rb, and what ObjectSpace.dump_all printed just before.
 module CoreOfProgram
   FILES = %w[program.rb plants.rb].freeze
 
-  # The block gets the path of the core and its folder, which has truth.json and running.
+  # The block gets the path of the core, and the folder with the files truth.json and running.
   def self.open(ruby, *words)
     folder = Dir.mktmpdir("rcore-tests.", ruby.outside("/tmp"))
     File.chmod(0o755, folder)

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# Makes objects of nearly every type, writes what ObjectSpace.dump_all says of the
-# heap to the file that is named, and dies. Writes to a second file the addresses of what
-# runs: the frames of these change after the dump. With a third word, `plants`, makes what
-# plants.rb has, too.
+# Makes objects of nearly every type, writes what ObjectSpace.dump_all prints to the file that the first argument names,
+# and dies. Writes the addresses of the Thread and the Fiber that run to the file of the second argument: their frames
+# change after the dump. With a third argument, `plants`, also makes the objects of plants.rb.
 require "objspace"
 require "set"
 class Order; attr_accessor :a,:b,:c; def initialize(i) @a="s#{i}"; @b=[i,@a]; @c={k: @b} end; X=[1,"q"]; @@cv = "cv"; def self.cv; @@cv end end
@@ -22,11 +21,11 @@ if ARGV[2] == "plants"
   require_relative "plants"
   Plants.plant
 end
-# What an extension registers need not be a Proc. The newest is the first of the list.
+# What an extension registers with rb_set_end_proc() need not be a Proc. The newest is first in the list.
 require "fiddle"
 register = Fiddle::Function.new(Fiddle::Handle::DEFAULT["rb_set_end_proc"], [Fiddle::TYPE_VOIDP] * 2, Fiddle::TYPE_VOID)
 [Object.new, nil].each { |object| register.call(Fiddle::Handle::DEFAULT["rb_p"], Fiddle.dlwrap(object)) }
-# It must not run during the dump.
+# No other thread may run during the dump.
 Thread.pass until (Thread.list - [Thread.current]).all?(&:stop?)
 out=File.open(ARGV[0],"w")
 File.write(ARGV[1], [Thread.current, Fiber.current].map { |o| ObjectSpace.dump(o)[/0x\h+/] }.join("\n"))
@@ -34,7 +33,7 @@ File.write(ARGV[1], [Thread.current, Fiber.current].map { |o| ObjectSpace.dump(o
 # 2.7 leaves the end of the dump in a buffer. After the dump, nothing may be allocated.
 buffers = RUBY_VERSION < "3"
 dump=->(o,signal){ ObjectSpace.dump_all(output: o); o.close if buffers; Process.kill(signal, $$) }
-# Only what is old stays marked after the sweep.
+# Only old objects stay marked after a sweep.
 4.times { GC.start }
 GC.disable
 # Fills the caches of every call below, so that the last one changes nothing.

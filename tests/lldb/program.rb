@@ -5,7 +5,7 @@ require "tmpdir"
 require_relative "../truth/fixture"
 require_relative "../truth/workshop"
 
-# Runs a program of this folder: `parked` sleeps until it is stopped, `calls` and `turns` never rest.
+# Runs a program of this folder: `parked` sleeps, `calls` and `turns` never do.
 class Program
   TIMEOUT = 60
   ROOT = Child::ROOT
@@ -33,8 +33,8 @@ class Program
     false
   end
 
-  # Newer C libraries guard a stack with a page inside its mapping, and gdb
-  # gives up the rest of the mapping.
+  # Whether the core lacks memory. Newer C libraries put the guard page of a stack into its mapping, and gdb skips the
+  # rest of such a mapping.
   def lost?
     File.read(path("gcore")).scrub.include?("Memory read failed for corefile section")
   end
@@ -48,7 +48,7 @@ class Program
     FileUtils.rm_rf(@folder)
   end
 
-  # Waits until its threads sleep. Whoever looked at it before has woken them.
+  # Waits until its threads sleep. A debugger that stopped it has woken them.
   def settle
     wait_until("asleep") { asleep? }
   end
@@ -61,7 +61,7 @@ class Program
     raise "the program is not #{what} after #{TIMEOUT} seconds: #{File.read(path("output"))}"
   end
 
-  # Twice in a row, so that a short wait before that does not count.
+  # Looks twice, because a thread may also sleep for a moment before it is done.
   def asleep?
     2.times.all? { sleep 0.1; Dir["/proc/#{@pid}/task/*/stat"].all? { |path| File.read(path)[/\) (\w)/, 1] == "S" } }
   end

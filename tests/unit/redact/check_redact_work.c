@@ -13,14 +13,14 @@
 #include "suite.h"
 
 /*
- * The work grows with the size of what is redacted, whatever that is. If it
- * grew with the square, one of these tests would need hours, and Check ends
- * each after a minute.
+ * The work grows in proportion to the size of the text, whatever the text is.
+ * If it grew with the square, one of these tests would take hours. Each is ended
+ * after SECONDS.
  */
 
 enum { TEXT_SIZE = 4 << 20, SECRETS = 150000, DRAWN = 20, SECONDS = 50 };
 
-/* If one is repeated, each copy seems to begin something that never ends. */
+/* If a text repeats one of these, each copy seems to begin something endless. */
 static const char *const pieces[] = {
 	"eyJ.",
 	"sk-",
@@ -73,7 +73,7 @@ static unsigned draw_seed(void)
 	return (unsigned)(now.tv_nsec / 1000) ^ (unsigned)getpid() << 12;
 }
 
-/* What is redacted at the moment. */
+/* The piece that the text repeats. */
 static char repeated[128];
 
 static void name_repeated(int signal)
@@ -118,7 +118,7 @@ START_TEST(any_text)
 }
 END_TEST
 
-/* Random pieces are made of these, because nobody thinks of every case. */
+/* Random pieces consist of these, because nobody thinks of every case. */
 static const char *const atoms[] = {
 	"pin",
 	"=",
@@ -165,7 +165,7 @@ START_TEST(drawn_text)
 }
 END_TEST
 
-/* Each String of a heap may have a new secret that resembles the others. */
+/* Each String of a heap may contain a new secret that resembles the others. */
 START_TEST(many_texts)
 {
 	struct rcore_redactor *redactor = rcore_redactor_new(RCORE_REDACT_SECRETS);

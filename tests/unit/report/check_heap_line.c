@@ -7,7 +7,7 @@
 #include "report/heap.h"
 #include "suite.h"
 
-/* Names as they may be after damage, and as they are written. */
+/* Names, some of them damaged, and what is written for them. */
 static const struct {
 	const char *name, *written;
 } names[] = {

@@ -168,7 +168,8 @@ static char *report(const struct rcore_snapshot *snapshot)
 }
 
 /*
- * If the status is 1, a line says why, and the heading has at least one line.
+ * If the exit status is 1, the report has the heading "Problems" and below it a
+ * line that says why.
  */
 START_TEST(problems_have_lines)
 {
@@ -193,7 +194,7 @@ START_TEST(problems_have_lines)
 }
 END_TEST
 
-START_TEST(doctor_tells_of_weaving)
+START_TEST(doctor_explains_weaving)
 {
 	static const char *const words[] = {
 		[RCORE_ACTIVATION_SYMBOL] = "weaving   0x1234  found by its symbol",
@@ -348,7 +349,7 @@ START_TEST(json_is_streamed)
 	getrusage(RUSAGE_SELF, &before);
 	ck_assert(!rcore_report_json(&snapshot, NULL, out));
 	getrusage(RUSAGE_SELF, &after);
-#ifndef __SANITIZE_ADDRESS__ /* it keeps freed memory */
+#ifndef __SANITIZE_ADDRESS__ /* the sanitizer keeps freed memory */
 	ck_assert_int_lt(after.ru_maxrss - before.ru_maxrss, 4096);
 #endif
 	fclose(out);
@@ -648,7 +649,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {problems_have_lines,      doctor_tells_of_weaving,
+	const TTest *const tests[] = {problems_have_lines,      doctor_explains_weaving,
 				      hang_has_a_name,          crash_has_its_function,
 				      woven_json_is_valid,      json_is_valid,
 				      json_keeps_bytes,         json_is_streamed,

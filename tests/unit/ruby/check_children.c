@@ -23,7 +23,7 @@ static void note(void *context, const struct rcore_child *child)
 	found->count++;
 }
 
-/* Copies the slot of an object, as far as it is mapped. Returns its size. */
+/* Copies what is mapped of an object's slot. Returns the size of the copy. */
 static size_t slot_of(uint64_t object, unsigned char *slot)
 {
 	size_t size = SLOT_LIMIT;
@@ -82,7 +82,7 @@ START_TEST(test_references)
 				      j, referrer.count);
 		for (size_t j = 0; j < found.count && !referrer.is_scanned; j++)
 			ck_assert_msg(has(referrer.references, referrer.count, found.values[j]),
-				      "%s: visited %zu: it refers to no such object",
+				      "%s: visit %zu is of an object that it does not refer to",
 				      referrer.name, j);
 		ck_assert_msg(!(found.state & RCORE_HEAP_PARTIAL), "%s is partial",
 			      referrer.name);
@@ -122,8 +122,8 @@ START_TEST(test_faults)
 END_TEST
 
 /*
- * Damages each word from the range `first_range` on, the slot's too. However
- * wrong a word is, the number of reads has a limit.
+ * Damages each word of the ranges from `first_range` on, which include the slot.
+ * However wrong a word is, rcore reads less than a limit.
  */
 static void damage(const struct referrer *referrer, size_t first_range)
 {
@@ -170,7 +170,7 @@ START_TEST(test_damage)
 }
 END_TEST
 
-/* There is also a limit for the references of all objects together. */
+/* The references of all objects together have a limit, too. */
 START_TEST(test_total)
 {
 	static struct found found;

@@ -85,7 +85,10 @@ static void blank(uint64_t heap_page, uint64_t start)
 		fake_put_field(&fake.target, heap_page, &layout->heap_page.slot_size, 0);
 }
 
-/* One page may be in the list before it has slots: the collector adds one at a time. */
+/*
+ * The last page that was added may be in the list before it has slots. The
+ * collector adds one page at a time, so more than one is an error.
+ */
 START_TEST(test_page_being_made)
 {
 	enum { PAGES = 3 };
@@ -115,7 +118,10 @@ static bool count(void *context, uint64_t value, const void *copy, size_t size)
 	return true;
 }
 
-/* Whether the number or the size of its slots is written first depends on the compiler. */
+/*
+ * The compiler decides whether the number or the size of a page's slots is
+ * written first.
+ */
 START_TEST(test_page_half_made)
 {
 	enum { PAGES = 3 };
@@ -147,7 +153,7 @@ END_TEST
 
 /*
  * From 3.4 on, pages without living objects stay in the list, blank. Most pages
- * may be so, but not all; and the walk reads nothing beyond the list.
+ * may be blank, but not all. The walk reads nothing beyond the list.
  */
 START_TEST(test_empty_pages)
 {
@@ -179,7 +185,7 @@ START_TEST(test_empty_pages)
 }
 END_TEST
 
-/* The collector moves the end of the sorted list up, to put a new page into it. */
+/* To insert a page, the collector moves the end of the sorted list up. */
 START_TEST(test_page_list_being_moved)
 {
 	enum { PAGES = 3 };
@@ -240,7 +246,7 @@ START_TEST(test_moved)
 		return;
 	fake_put(&fake.target, from, RCORE_T_MOVED);
 	fake_put_field(&fake.target, from, &layout->moved.destination, to);
-	/* One that points nowhere is unchanged. */
+	/* A slot that points nowhere is left as it is. */
 	fake_put(&fake.target, start, RCORE_T_MOVED);
 	fake_put_field(&fake.target, start, &layout->moved.destination, 0);
 

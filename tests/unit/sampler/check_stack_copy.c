@@ -9,7 +9,7 @@
 #include "sampler/stack/stack_copy.h"
 #include "suite.h"
 
-/* Tests what can be read of a copied stack, and what of the process. */
+/* Tests which reads the copy of a stack answers, and which the process. */
 
 static struct rcore_live *live;
 static int child;
@@ -67,7 +67,10 @@ static bool set(uint64_t inner, uint64_t outer)
 	return rcore_stack_copy_set(&copy, &copied.record);
 }
 
-/* Returns the first byte that is read: 1 of the process, 2 of the copy. */
+/*
+ * Returns the first byte that is read: 1 from the process, 2 from the copy; 0 if
+ * nothing can be read.
+ */
 static int read_at(uint64_t address, size_t size)
 {
 	uint8_t bytes[4096] = {0};
@@ -83,14 +86,14 @@ START_TEST(parts)
 	ck_assert_int_eq(read_at(INNER, 64), 2);
 	ck_assert_int_eq(read_at(INNER + 56, 8), 2);
 	ck_assert_int_eq(read_at(OUTER, 16), 2);
-	/* What the copy lacks is not read of the process. */
+	/* What the copy of the stack lacks is not read from the process. */
 	ck_assert_int_eq(read_at(INNER + 57, 8), 0);
 	ck_assert_int_eq(read_at(INNER + 64, 8), 0);
 	ck_assert_int_eq(read_at(INNER - 1, 8), 0);
 	ck_assert_int_eq(read_at(INNER - 8, 4096), 0);
 	ck_assert_int_eq(read_at(OUTER - 8, 8), 0);
 	ck_assert_int_eq(read_at(OUTER + 16, 8), 0);
-	/* Elsewhere, the process is read. */
+	/* Other memory is read from the process. */
 	ck_assert_int_eq(read_at(INNER - 8, 8), 1);
 	ck_assert_int_eq(read_at(INNER + (64ull << 20), 8), 0);
 	ck_assert_int_eq(read_at(OUTER + (64ull << 20), 8), 1);
@@ -122,7 +125,7 @@ START_TEST(apart)
 	ck_assert_int_eq(read_at(outer + 16, 8), 0);
 	ck_assert_int_eq(read_at(outer - 8, 16), 0);
 	ck_assert_int_eq(read_at(outer - 8, 8), 1);
-	/* Without it, nothing is known of that place. */
+	/* Without an outer part, nothing there is known to be a stack. */
 	machine()->parts[RCORE_BPF_OUTER].bytes = 0;
 	ck_assert(rcore_stack_copy_set(&copy, &copied.record));
 	ck_assert_int_eq(read_at(outer + 16, 8), 1);

@@ -14,8 +14,8 @@ enum { SIZE = 4096, STRING = 100, STALE = 1500, PATH = 2500, CUT = 3068 };
 #define SECRET "alice@example.com"
 
 /*
- * A String with an e-mail address, freed memory that still has it, also across
- * two of the recorder's pages, and a path of code that contains it.
+ * Memory with an e-mail address: in a String, in freed memory, there also across
+ * two pages of the recorder, and in a path of code.
  */
 struct packed {
 	struct fake_target fake;
@@ -91,7 +91,7 @@ static struct rcore_error *search(const struct packed *packed)
 				 packed->taken, packed->mode);
 }
 
-/* Where the pack has the secret, apart from the path. */
+/* Returns how often the pack contains the secret. */
 static size_t times_left(const struct packed *packed)
 {
 	static char bytes[8 * SIZE];
@@ -118,7 +118,7 @@ START_TEST(hides_what_freed_memory_keeps)
 }
 END_TEST
 
-/* As if hiding had missed one: in freed memory, and at the end of a page. */
+/* As if hiding had missed one: in freed memory, or across two pages. */
 START_TEST(finds_what_was_left)
 {
 	static const size_t missed[] = {STALE, CUT};
@@ -153,8 +153,8 @@ START_TEST(searches_nothing_without_redaction)
 }
 END_TEST
 
-/* A disk that loses what was written. */
-START_TEST(tells_that_it_cannot_read)
+/* As if the disk had lost the end of the pack. */
+START_TEST(reports_what_cannot_be_read)
 {
 	struct packed packed;
 	setup(&packed, RCORE_REDACT_SECRETS);
@@ -172,7 +172,7 @@ END_TEST
 int main(void)
 {
 	const TTest *const thrice[] = {hides_what_freed_memory_keeps};
-	const TTest *const twice[] = {finds_what_was_left, tells_that_it_cannot_read};
+	const TTest *const twice[] = {finds_what_was_left, reports_what_cannot_be_read};
 	const TTest *const once[] = {searches_nothing_without_redaction};
 	const struct rcore_test_suite suites[] = {
 		{.name = "pack hides",

@@ -10,7 +10,7 @@
 
 enum { VM = 0x1000, OTHER_VM = 0x2000, FIBER_TYPE = 0x3000 };
 
-/* What was found in a VM is wrong after the process has executed another Ruby. */
+/* What was found in a VM is forgotten when the process executes another Ruby. */
 START_TEST(another_program)
 {
 	const struct rcore_options options = {

@@ -5,10 +5,10 @@
 #include <stdint.h>
 
 /*
- * What is on each machine stack right now, in the order in which it was
- * entered: the true interleaving, whatever a debugger shows. Each function in C
- * enters itself with its name and the address of its frame, and leaves when its
- * scope ends; Ruby code enters by calling Weave.note.
+ * A log of what is on each machine stack, in the order in which it was entered:
+ * the truth that woven stacks are compared with. A function in C that begins
+ * with ENTER() is in the log, with its name and the address of its frame, until
+ * its scope ends. Ruby code calls Weave.note.
  */
 struct weave_mark {
 	int log, count;
