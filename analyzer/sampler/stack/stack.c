@@ -8,8 +8,11 @@
 #include "base/hot.h"
 
 enum {
-	/* Bytes of a VM stack; RUBY_THREAD_VM_STACK_SIZE is 1 MiB. */
-	STACK_LIMIT = 64 << 20,
+	/*
+	 * Bytes of control frames, and of values, that are read of one stack.
+	 * A whole VM stack has 1 MiB, or what RUBY_THREAD_VM_STACK_SIZE says.
+	 */
+	USED_LIMIT = 64 << 20,
 	/*
 	 * How many more frames to read than last time, so that a deeper stack
 	 * needs no second read; and bytes of values for each of them. While a
@@ -263,8 +266,9 @@ RCORE_HOT enum rcore_stack_verdict rcore_stack_check(const struct rcore_stack_re
 	uint64_t top = bottom + size * sizeof(uint64_t);
 	if (cfp == top)
 		return RCORE_STACK_EMPTY;
-	if (size > STACK_LIMIT / sizeof(uint64_t) || top < bottom || cfp < bottom ||
-	    cfp > top || (top - cfp) % layout->cfp.size || bottom % sizeof(uint64_t))
+	if (size > UINT64_MAX / sizeof(uint64_t) || top < bottom || cfp < bottom || cfp > top ||
+	    top - cfp > USED_LIMIT || (top - cfp) % layout->cfp.size ||
+	    bottom % sizeof(uint64_t))
 		return RCORE_STACK_BROKEN;
 	if (bottom != stack->bottom || top != stack->top || cfp < stack->frames_from) {
 		stack->slack = SLACK_MAX;
@@ -285,6 +289,8 @@ RCORE_HOT enum rcore_stack_verdict rcore_stack_check(const struct rcore_stack_re
 		stack->slack--;
 	stack->last_cfp = cfp;
 	uint64_t more = stack->slack * SLACK_VALUES;
+	if (sp >= bottom && sp <= cfp && sp - bottom > USED_LIMIT)
+		return RCORE_STACK_BROKEN;
 	if (sp >= bottom && sp <= cfp)
 		stack->values_to = sp + more < top ? sp + more : top;
 	move(reader, stack, bottom, top, cfp);

@@ -22,17 +22,41 @@
 struct rcore_error *rcore_running_keep_stacks(const struct rcore_target *target,
 					      const struct rcore_snapshot *snapshot);
 
-/* The same for the stacks on which kernel threads are. Error: NO_MEMORY. */
-struct rcore_error *rcore_running_keep_thread_stacks(const struct rcore_target *target,
-						     const struct rcore_snapshot *snapshot);
+/*
+ * The VM stacks of fibers, by address. CRuby allocates the VM stack of a thread
+ * or a fiber on its machine stack (alloca() in thread_start_func_2() of
+ * thread.c, fiber_pool_stack_alloca() of cont.c). So there is a gap of 128 KiB
+ * to 1 MiB among a few pages of native frames. The decoder has read the used
+ * part of the gap already. The items are the caller's, to be freed with free().
+ */
+struct rcore_running_gaps {
+	struct rcore_running_gap {
+		uint64_t start, end;
+	} * items;
+	size_t count;
+};
+
+/*
+ * Finds the VM stacks of the snapshot's fibers; if `of_threads`, only of those
+ * that kernel threads are on. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_running_gaps_find(const struct rcore_snapshot *snapshot,
+					    bool of_threads, struct rcore_running_gaps *ret);
+
+/*
+ * The same as rcore_running_keep_stacks() for the stacks on which kernel
+ * threads are.
+ */
+void rcore_running_keep_thread_stacks(const struct rcore_target *target,
+				      const struct rcore_running_gaps *gaps);
 
 /*
  * Keeps up to 256 KiB of the stack of each kernel thread that sleeps now, while
  * the process runs: it is then copied with everything else, not at the end of
- * the stop. Error: NO_MEMORY.
+ * the stop.
  */
-struct rcore_error *rcore_running_keep_sleeping_stacks(const struct rcore_target *target,
-						       const struct rcore_snapshot *snapshot);
+void rcore_running_keep_sleeping_stacks(const struct rcore_target *target,
+					const struct rcore_running_gaps *gaps);
 
 /* What some descriptors referred to when read. Initialize it with zeroes. */
 struct rcore_running_fds {
@@ -46,16 +70,27 @@ struct rcore_running_fds {
 	size_t count, capacity;
 	struct rcore_address_map known; /* from descriptor to index */
 	struct rcore_arena arena;
+	/* of note(), until read(); not owned */
+	struct {
+		const struct rcore_wait **items;
+		size_t count, capacity;
+	} noted;
 	size_t read_count; /* descriptors that the last set() had to read */
 };
 
 /*
- * Finds out what the descriptors are that fibers of `snapshot` wait for, unless
+ * Notes which fibers of `snapshot` wait for descriptors. The snapshot must
+ * exist until the next rcore_running_fds_read(). Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_running_fds_note(struct rcore_running_fds *fds,
+					   const struct rcore_snapshot *snapshot);
+
+/*
+ * Finds out what the descriptors are that the noted fibers wait for, unless
  * `fds` has them. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_running_fds_read(struct rcore_running_fds *fds,
-					   const struct rcore_target *target,
-					   const struct rcore_snapshot *snapshot);
+					   const struct rcore_target *target);
 
 /*
  * Sets what the descriptors are that fibers of `snapshot` wait for. Reads those

@@ -58,10 +58,9 @@ static struct rcore_error *decode_changed(struct rcore_ahead *ahead,
 	struct rcore_target *target = &session->target;
 	struct rcore_moment moment;
 	bool again = true;
-	struct rcore_error *err =
-		ahead->is_exact ? rcore_ahead_wake_unless_slept(ahead, session) : NULL;
-	if (err)
-		return err;
+	struct rcore_error *err = NULL;
+	if (ahead->is_exact)
+		rcore_ahead_wake_unless_slept(ahead, session);
 	rcore_ahead_find_unchanged(ahead, session);
 	for (int i = 0; i < ATTEMPTS && again && !err; i++) {
 		rcore_snapshot_free(ahead->changed);
@@ -74,11 +73,13 @@ static struct rcore_error *decode_changed(struct rcore_ahead *ahead,
 		ahead->changed = moment.snapshot;
 		again = rcore_ahead_wake_changed(ahead, session, moment.snapshot);
 	}
-	err = rcore_ahead_note_sleepers(ahead, session, ahead->changed);
-	if (!err && !session->settings.no_native)
+	rcore_ahead_note_sleepers(ahead, session, ahead->changed);
+	if (!session->settings.no_native)
 		err = rcore_running_keep_stacks(target, ahead->changed);
 	if (!err)
-		err = rcore_running_fds_read(&ahead->fds, target, ahead->changed);
+		err = rcore_running_fds_note(&ahead->fds, ahead->changed);
+	if (!err)
+		err = rcore_running_fds_read(&ahead->fds, target);
 	return err;
 }
 
@@ -87,11 +88,11 @@ static struct rcore_error *read_stopped(struct rcore_ahead *ahead,
 					struct rcore_session *session)
 {
 	const struct rcore_target *target = &session->target;
-	struct rcore_error *err = rcore_running_fds_read(&ahead->fds, target, ahead->first);
+	struct rcore_error *err = rcore_running_fds_read(&ahead->fds, target);
 	if (!err && !rcore_live_is_quiet(target->live))
 		err = decode_changed(ahead, session);
 	if (!err && !session->settings.no_native)
-		err = rcore_running_keep_thread_stacks(target, ahead->first);
+		rcore_running_keep_thread_stacks(target, &ahead->gaps);
 	return err;
 }
 
@@ -106,7 +107,7 @@ static void mark_aged(const struct rcore_ahead *ahead, const struct rcore_sessio
 		bool rests = index >= 0 && ahead->earlier.unchanged[index] &&
 			     ahead->fibers[index].rests;
 		/* A new fiber has no frames. */
-		if (rests && !ahead->fibers[index].slept &&
+		if (rests && !rcore_ahead_has_slept(ahead, (size_t)index) &&
 		    fiber->status != RCORE_FIBER_CREATED)
 			fiber->stack_age_ns = rcore_live_copy_age(live);
 	}
@@ -143,8 +144,12 @@ struct rcore_error *rcore_ahead_read(struct rcore_ahead *ahead, struct rcore_ses
 	struct rcore_live *live = session->target.live;
 	struct rcore_live_pause none;
 	struct rcore_error *err = note_fibers(ahead, ahead->first);
+	if (!err)
+		err = rcore_running_fds_note(&ahead->fds, ahead->first);
+	if (!err)
+		err = rcore_running_gaps_find(ahead->first, true, &ahead->gaps);
 	if (!err && !session->settings.no_native)
-		err = rcore_running_keep_sleeping_stacks(&session->target, ahead->first);
+		rcore_running_keep_sleeping_stacks(&session->target, &ahead->gaps);
 	if (!err)
 		err = rcore_live_copy_ahead(live);
 	if (!err)
@@ -170,6 +175,8 @@ void rcore_ahead_deinit(struct rcore_ahead *ahead)
 	rcore_snapshot_free(ahead->first);
 	rcore_snapshot_free(ahead->changed);
 	free(ahead->fibers);
+	free(ahead->threads);
+	free(ahead->gaps.items);
 	free(ahead->known);
 	free(ahead->earlier.unchanged);
 	free(ahead->earlier.seen);

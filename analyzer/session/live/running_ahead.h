@@ -39,8 +39,12 @@ struct rcore_ahead {
 		bool is_as_first; /* the copy has it as `first` does */
 		bool may_run;     /* it was current and not waiting */
 		bool rests;       /* its stacks need not be copied again */
-		bool slept;       /* its thread, from the copy to the stop */
 	} * fibers;
+	/* The threads of `first`. */
+	struct rcore_ahead_thread {
+		bool has_resting; /* fibers, before the stop */
+		bool slept;       /* from the copy to the stop */
+	} * threads;
 	bool is_exact; /* only stacks of threads that have slept rest */
 	/* Which of them were the same at the stop, and still existed. */
 	struct rcore_earlier_fibers earlier;
@@ -50,6 +54,7 @@ struct rcore_ahead {
 	uint64_t *known;
 	size_t known_count;
 	struct rcore_running_fds fds;
+	struct rcore_running_gaps gaps; /* of the threads of `first` */
 };
 
 /*

@@ -52,16 +52,31 @@ static struct rcore_running_fd *look_up(struct rcore_running_fds *fds,
 	return found;
 }
 
-struct rcore_error *rcore_running_fds_read(struct rcore_running_fds *fds,
-					   const struct rcore_target *target,
+struct rcore_error *rcore_running_fds_note(struct rcore_running_fds *fds,
 					   const struct rcore_snapshot *snapshot)
 {
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
 		const struct rcore_wait *wait = snapshot->fibers[i].wait;
-		for (size_t j = 0; wait && j < wait->fd_count; j++)
+		if (!wait || !wait->fd_count)
+			continue;
+		const struct rcore_wait **noted = rcore_push(&fds->noted);
+		if (!noted)
+			return rcore_error_no_memory();
+		*noted = wait;
+	}
+	return NULL;
+}
+
+struct rcore_error *rcore_running_fds_read(struct rcore_running_fds *fds,
+					   const struct rcore_target *target)
+{
+	for (size_t i = 0; i < fds->noted.count; i++) {
+		const struct rcore_wait *wait = fds->noted.items[i];
+		for (size_t j = 0; j < wait->fd_count; j++)
 			if (!look_up(fds, target, &wait->fds[j]))
 				return rcore_error_no_memory();
 	}
+	fds->noted.count = 0;
 	return NULL;
 }
 
@@ -92,6 +107,7 @@ struct rcore_error *rcore_running_fds_set(struct rcore_running_fds *fds,
 void rcore_running_fds_deinit(struct rcore_running_fds *fds)
 {
 	free(fds->items);
+	free(fds->noted.items);
 	rcore_address_map_deinit(&fds->known);
 	rcore_arena_deinit(&fds->arena);
 	*fds = (struct rcore_running_fds){0};

@@ -152,8 +152,10 @@ static struct rcore_error *let_rest(struct rcore_ahead *ahead,
 		const struct rcore_fiber *fiber = &first->fibers[i];
 		ahead->fibers[i].rests =
 			ahead->fibers[i].is_as_first && may_rest(session, first, fiber);
-		if (ahead->fibers[i].rests)
-			saved += rest(live, fiber);
+		if (!ahead->fibers[i].rests)
+			continue;
+		saved += rest(live, fiber);
+		ahead->threads[fiber->thread].has_resting = true;
 	}
 	ahead->is_exact = saved <= ALWAYS_EXACT;
 	return ahead->is_exact ? NULL : wake_inconsistent(ahead, session);
@@ -195,12 +197,13 @@ struct rcore_error *rcore_ahead_note_fibers(struct rcore_ahead *ahead,
 	const struct rcore_snapshot *first = ahead->first;
 	struct rcore_earlier_fibers *earlier = &ahead->earlier;
 	ahead->fibers = rcore_calloc(first->fiber_count, sizeof(*ahead->fibers));
+	ahead->threads = rcore_calloc(first->thread_count, sizeof(*ahead->threads));
 	earlier->unchanged = rcore_calloc(first->fiber_count, sizeof(*earlier->unchanged));
 	earlier->seen = rcore_calloc(first->fiber_count, sizeof(*earlier->seen));
 	earlier->objects = rcore_calloc(first->fiber_count, sizeof(*earlier->objects));
 	earlier->addresses = rcore_calloc(first->fiber_count, sizeof(*earlier->addresses));
-	if (!ahead->fibers || !earlier->unchanged || !earlier->seen || !earlier->objects ||
-	    !earlier->addresses)
+	if (!ahead->fibers || !ahead->threads || !earlier->unchanged || !earlier->seen ||
+	    !earlier->objects || !earlier->addresses)
 		return rcore_error_no_memory();
 	earlier->count = first->fiber_count;
 	for (size_t i = 0; i < first->fiber_count; i++)
@@ -208,6 +211,7 @@ struct rcore_error *rcore_ahead_note_fibers(struct rcore_ahead *ahead,
 	struct rcore_error *err = let_rest(ahead, session);
 	if (err)
 		return err;
+	rcore_live_note_awake(session->target.live);
 	for (size_t i = 0; i < first->fiber_count; i++) {
 		const struct rcore_fiber *fiber = &first->fibers[i];
 		if (!rcore_address_map_put(&earlier->indices, fiber->address, (int)i))
@@ -227,37 +231,34 @@ struct rcore_error *rcore_ahead_note_fibers(struct rcore_ahead *ahead,
 	return NULL;
 }
 
-/* Returns a thread's kernel thread at the stop; 0: unknown, or it has ended. */
-static int tid_of(const struct rcore_snapshot *now, uint64_t thread)
+/*
+ * Returns a thread's kernel thread at the stop; 0: unknown, or it has ended.
+ * Most often, the thread has the index `guess`.
+ */
+static int tid_of(const struct rcore_snapshot *now, uint64_t thread, size_t guess)
 {
+	if (guess < now->thread_count && now->threads[guess].address == thread)
+		return now->threads[guess].tid;
 	for (size_t i = 0; i < now->thread_count; i++)
 		if (now->threads[i].address == thread)
 			return now->threads[i].tid;
 	return 0;
 }
 
-struct rcore_error *rcore_ahead_note_sleepers(struct rcore_ahead *ahead,
-					      const struct rcore_session *session,
-					      const struct rcore_snapshot *now)
+void rcore_ahead_note_sleepers(struct rcore_ahead *ahead, const struct rcore_session *session,
+			       const struct rcore_snapshot *now)
 {
-	enum { UNKNOWN, SLEPT, RAN };
 	const struct rcore_snapshot *first = ahead->first;
-	char *states = rcore_calloc(first->thread_count, 1);
-	if (!states)
-		return rcore_error_no_memory();
-	for (size_t i = 0; i < first->fiber_count; i++) {
-		int thread = first->fibers[i].thread;
-		if (!ahead->fibers[i].rests)
-			continue;
-		if (states[thread] == UNKNOWN) {
-			int tid = tid_of(now, first->threads[thread].address);
-			bool slept = rcore_live_has_thread_slept(session->target.live, tid);
-			states[thread] = slept ? SLEPT : RAN;
-		}
-		ahead->fibers[i].slept = states[thread] == SLEPT;
-	}
-	free(states);
-	return NULL;
+	for (size_t i = 0; i < first->thread_count; i++)
+		if (ahead->threads[i].has_resting)
+			ahead->threads[i].slept = rcore_live_has_thread_slept(
+				session->target.live,
+				tid_of(now, first->threads[i].address, i));
+}
+
+bool rcore_ahead_has_slept(const struct rcore_ahead *ahead, size_t fiber)
+{
+	return ahead->threads[ahead->first->fibers[fiber].thread].slept;
 }
 
 /*
@@ -281,17 +282,16 @@ static bool is_same(const struct rcore_session *session, const struct rcore_fibe
 	return true;
 }
 
-struct rcore_error *rcore_ahead_wake_unless_slept(struct rcore_ahead *ahead,
-						  const struct rcore_session *session)
+void rcore_ahead_wake_unless_slept(struct rcore_ahead *ahead,
+				   const struct rcore_session *session)
 {
-	struct rcore_error *err = rcore_ahead_note_sleepers(ahead, session, ahead->first);
-	for (size_t i = 0; i < ahead->first->fiber_count && !err; i++)
-		if (ahead->fibers[i].rests && !ahead->fibers[i].slept) {
+	rcore_ahead_note_sleepers(ahead, session, ahead->first);
+	for (size_t i = 0; i < ahead->first->fiber_count; i++)
+		if (ahead->fibers[i].rests && !rcore_ahead_has_slept(ahead, i)) {
 			wake(session->target.live, &ahead->first->fibers[i]);
 			ahead->fibers[i].rests = false;
 		}
 	rcore_live_fetch(session->target.live);
-	return err;
 }
 
 void rcore_ahead_find_unchanged(struct rcore_ahead *ahead, const struct rcore_session *session)

@@ -16,14 +16,16 @@
 struct rcore_error *rcore_ahead_note_fibers(struct rcore_ahead *ahead,
 					    const struct rcore_session *session);
 
-/* Notes for each fiber that rests whether its thread has slept. */
-struct rcore_error *rcore_ahead_note_sleepers(struct rcore_ahead *ahead,
-					      const struct rcore_session *session,
-					      const struct rcore_snapshot *now);
+/* Notes for each thread that has resting fibers whether it has slept. */
+void rcore_ahead_note_sleepers(struct rcore_ahead *ahead, const struct rcore_session *session,
+			       const struct rcore_snapshot *now);
+
+/* Whether the thread of a resting fiber of the first reading has slept. */
+bool rcore_ahead_has_slept(const struct rcore_ahead *ahead, size_t fiber);
 
 /* Copies again the stacks that a thread may have changed. */
-struct rcore_error *rcore_ahead_wake_unless_slept(struct rcore_ahead *ahead,
-						  const struct rcore_session *session);
+void rcore_ahead_wake_unless_slept(struct rcore_ahead *ahead,
+				   const struct rcore_session *session);
 
 /*
  * Finds the fibers that are as they were copied ahead, and copies the stacks of

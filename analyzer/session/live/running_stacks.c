@@ -6,46 +6,33 @@
 #include "base/grow.h"
 #include "base/order.h"
 
-/*
- * CRuby allocates the VM stack of a thread or a fiber on its machine stack
- * (alloca() in thread_start_func_2() of thread.c, fiber_pool_stack_alloca() of
- * cont.c). So there is a gap of 128 KiB to 1 MiB among a few pages of native
- * frames. The decoder has read the used part of the gap already.
- */
-struct gap {
-	uint64_t start, end;
-};
-
 static int by_start(const void *left, const void *right)
 {
-	const struct gap *a = left, *b = right;
+	const struct rcore_running_gap *a = left, *b = right;
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-struct gaps {
-	struct gap *items;
-	size_t count;
-};
-
-static bool find_gaps(const struct rcore_snapshot *snapshot, bool of_threads, struct gaps *ret)
+struct rcore_error *rcore_running_gaps_find(const struct rcore_snapshot *snapshot,
+					    bool of_threads, struct rcore_running_gaps *ret)
 {
+	ret->count = 0;
 	ret->items = rcore_calloc(snapshot->fiber_count, sizeof(*ret->items));
 	if (!ret->items)
-		return false;
-	ret->count = 0;
+		return rcore_error_no_memory();
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
 		const struct rcore_fiber *fiber = &snapshot->fibers[i];
 		uint64_t end = fiber->vm_stack + fiber->vm_stack_size;
 		if (of_threads && !fiber->is_root && !fiber->is_current)
 			continue;
 		if (end > fiber->vm_stack)
-			ret->items[ret->count++] = (struct gap){fiber->vm_stack, end};
+			ret->items[ret->count++] =
+				(struct rcore_running_gap){fiber->vm_stack, end};
 	}
 	qsort(ret->items, ret->count, sizeof(*ret->items), by_start);
-	return true;
+	return NULL;
 }
 
-static size_t first_gap(const struct gaps *gaps, uint64_t address)
+static size_t first_gap(const struct rcore_running_gaps *gaps, uint64_t address)
 {
 	size_t low =
 		RCORE_PARTITION_POINT(gaps->count, middle, gaps->items[middle].end <= address);
@@ -55,8 +42,8 @@ static size_t first_gap(const struct gaps *gaps, uint64_t address)
 /* The most to keep of one stack: eight times the default of a main thread. */
 enum { STACK_LIMIT = 64 << 20, SLEEPING_LIMIT = 256 << 10, RED_ZONE = 128 };
 
-static void keep(struct rcore_live *live, const struct gaps *gaps, uint64_t sp, uint64_t end,
-		 uint64_t left)
+static void keep(struct rcore_live *live, const struct rcore_running_gaps *gaps, uint64_t sp,
+		 uint64_t end, uint64_t left)
 {
 	uint64_t start = sp < RED_ZONE ? 0 : sp - RED_ZONE;
 	for (size_t i = first_gap(gaps, start); start < end && left; i++) {
@@ -71,7 +58,8 @@ static void keep(struct rcore_live *live, const struct gaps *gaps, uint64_t sp, 
 	}
 }
 
-static void keep_threads(const struct rcore_target *target, const struct gaps *gaps)
+void rcore_running_keep_thread_stacks(const struct rcore_target *target,
+				      const struct rcore_running_gaps *gaps)
 {
 	const struct rcore_process *process = target->process;
 	for (size_t i = 0; i < process->thread_count; i++) {
@@ -84,48 +72,34 @@ static void keep_threads(const struct rcore_target *target, const struct gaps *g
 	}
 }
 
-struct rcore_error *rcore_running_keep_thread_stacks(const struct rcore_target *target,
-						     const struct rcore_snapshot *snapshot)
-{
-	struct gaps gaps;
-	if (!find_gaps(snapshot, true, &gaps))
-		return rcore_error_no_memory();
-	keep_threads(target, &gaps);
-	free(gaps.items);
-	return NULL;
-}
-
 struct sleeping {
 	struct rcore_live *live;
-	struct gaps gaps;
+	const struct rcore_running_gaps *gaps;
 };
 
 static void keep_sleeping(void *context, uint64_t sp)
 {
 	const struct sleeping *sleeping = context;
-	keep(sleeping->live, &sleeping->gaps, sp, rcore_live_stack_end(sleeping->live, sp, 0),
+	keep(sleeping->live, sleeping->gaps, sp, rcore_live_stack_end(sleeping->live, sp, 0),
 	     SLEEPING_LIMIT);
 }
 
-struct rcore_error *rcore_running_keep_sleeping_stacks(const struct rcore_target *target,
-						       const struct rcore_snapshot *snapshot)
+void rcore_running_keep_sleeping_stacks(const struct rcore_target *target,
+					const struct rcore_running_gaps *gaps)
 {
-	struct sleeping sleeping = {.live = target->live};
-	if (!find_gaps(snapshot, true, &sleeping.gaps))
-		return rcore_error_no_memory();
+	struct sleeping sleeping = {target->live, gaps};
 	rcore_live_visit_sleeping(target->live, keep_sleeping, &sleeping);
-	free(sleeping.gaps.items);
-	return NULL;
 }
 
 struct rcore_error *rcore_running_keep_stacks(const struct rcore_target *target,
 					      const struct rcore_snapshot *snapshot)
 {
 	struct rcore_live *live = target->live;
-	struct gaps gaps;
-	if (!find_gaps(snapshot, false, &gaps))
-		return rcore_error_no_memory();
-	keep_threads(target, &gaps);
+	struct rcore_running_gaps gaps;
+	struct rcore_error *err = rcore_running_gaps_find(snapshot, false, &gaps);
+	if (err)
+		return err;
+	rcore_running_keep_thread_stacks(target, &gaps);
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
 		const struct rcore_fiber *fiber = &snapshot->fibers[i];
 		uint64_t sp = fiber->stack_pointer;

@@ -188,6 +188,7 @@ void rcore_live_close(struct rcore_live *live)
 	if (!live)
 		return;
 	rcore_stop_end(live->stop);
+	rcore_standby_stop(live->memory.standby);
 	rcore_live_sleepers_clear(&live->sleepers);
 	rcore_live_pages_clear(&live->pages);
 	rcore_live_copy_deinit(&live->copy);

@@ -111,11 +111,13 @@ struct rcore_error *rcore_live_copy_ahead(struct rcore_live *live);
 bool rcore_live_is_same(struct rcore_live *live, uint64_t start, uint64_t end);
 
 /*
- * The same for many ranges: rcore_live_span() returns the pages of [start, end)
- * that were copied ahead. After rcore_live_begin(),
+ * The same for many ranges. Call rcore_live_note_awake() after the last
+ * rcore_live_rest(): then rcore_live_span() returns the pages of [start, end)
+ * that were copied ahead and do not rest. After rcore_live_begin(),
  * rcore_live_count_changes() counts those that have changed; returns false if
  * memory was short, and then rcore_live_is_span_same() must not be called.
  */
+void rcore_live_note_awake(struct rcore_live *live);
 struct rcore_live_span rcore_live_span(const struct rcore_live *live, uint64_t start,
 				       uint64_t end);
 bool rcore_live_count_changes(struct rcore_live *live);

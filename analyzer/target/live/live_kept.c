@@ -57,6 +57,11 @@ struct rcore_live_span rcore_live_span(const struct rcore_live *live, uint64_t s
 	return rcore_live_pages_span(&live->pages, start, end);
 }
 
+void rcore_live_note_awake(struct rcore_live *live)
+{
+	rcore_live_pages_note_awake(&live->pages);
+}
+
 bool rcore_live_count_changes(struct rcore_live *live)
 {
 	return rcore_live_pages_count_changes(&live->pages);

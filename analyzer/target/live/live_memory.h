@@ -2,6 +2,7 @@
 #ifndef RCORE_TARGET_LIVE_MEMORY_H
 #define RCORE_TARGET_LIVE_MEMORY_H
 
+#include "base/standby.h"
 #include "target/live/live_files.h"
 #include "target/live/live_stop.h"
 #include "target/memory.h"
@@ -24,6 +25,12 @@ struct rcore_live_memory {
 	 * NULL: the process need not be held.
 	 */
 	struct rcore_stop *stop;
+	/*
+	 * Reads one half while the process is stopped; NULL: there is none.
+	 * is_urgent: it has a real-time priority.
+	 */
+	struct rcore_standby *standby;
+	bool is_urgent;
 	/* What is read then counts as read, and is counted in late_count. */
 	bool reads_late;
 	/*

@@ -6,7 +6,9 @@
 
 #include "base/clock.h"
 #include "base/grow.h"
+#include "base/second_thread.h"
 #include "target/live/live_explain.h"
+#include "target/live/live_priority.h"
 #include "target/live/live_private.h"
 #include "target/live/live_tracer.h"
 
@@ -147,7 +149,23 @@ static uint64_t let_go(struct rcore_live *live)
 {
 	uint64_t nanoseconds = rcore_stop_end(live->stop);
 	live->stop = live->memory.stop = NULL;
+	rcore_standby_stop(live->memory.standby);
+	live->memory.standby = NULL;
 	return nanoseconds;
+}
+
+/* Lets a second thread be ready when the process is stopped. */
+static void prepare_standby(struct rcore_live *live)
+{
+	pthread_attr_t urgent;
+	if (!rcore_has_processors())
+		return;
+	rcore_priority_attributes(&urgent);
+	live->memory.standby = rcore_standby_start(&urgent);
+	live->memory.is_urgent = live->memory.standby;
+	if (!live->memory.standby)
+		live->memory.standby = rcore_standby_start(NULL);
+	pthread_attr_destroy(&urgent);
 }
 
 void rcore_live_visit_sleeping(const struct rcore_live *live,
@@ -242,6 +260,8 @@ struct rcore_error *rcore_live_begin(struct rcore_live *live, bool stop)
 	}
 	if (is_ahead)
 		rcore_live_sleepers_check(&live->sleepers);
+	if (is_ahead && stop)
+		prepare_standby(live);
 	struct rcore_error *err = stop ? stop_process(live) : list_running(live);
 	if (err) {
 		let_go(live);

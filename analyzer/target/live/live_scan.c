@@ -8,10 +8,14 @@
 #include "target/live/live_private.h"
 #include "target/live/pages/live_halves.h"
 
+_Static_assert((int)RCORE_LIVE_SCAN_MOST <= (int)RCORE_LIVE_PAGES_ROOM, "the shared room");
+
 struct scan {
 	struct rcore_live_range *ranges;
 	rcore_live_scan_visit *visit;
 	void *context;
+	/* for each half; NULL: it allocates one */
+	uint8_t *const *rooms;
 	atomic_bool has_failed;
 };
 
@@ -41,7 +45,9 @@ static void scan_half(void *context, struct rcore_live_memory *memory, size_t fr
 {
 	struct scan *scan = context;
 	const size_t late = memory->late_count;
-	uint8_t *room = rcore_page_buffer(RCORE_LIVE_SCAN_MOST);
+	uint8_t *room = scan->rooms[from > 0], *own = NULL;
+	if (!room)
+		room = own = rcore_page_buffer(RCORE_LIVE_SCAN_MOST);
 	scan->has_failed |= !room;
 	for (size_t i = from, count; i < to && !scan->has_failed; i += count) {
 		struct rcore_live_range *ranges = &scan->ranges[i];
@@ -55,13 +61,16 @@ static void scan_half(void *context, struct rcore_live_memory *memory, size_t fr
 			if (!scan->visit(scan->context, from > 0, i + k, ranges[k].bytes))
 				scan->has_failed = true;
 	}
-	free(room);
+	free(own);
 }
 
 bool rcore_live_scan(struct rcore_live *live, struct rcore_live_range *ranges, size_t count,
 		     rcore_live_scan_visit *visit, void *context)
 {
-	struct scan scan = {.ranges = ranges, .visit = visit, .context = context};
+	struct scan scan = {.ranges = ranges,
+			    .visit = visit,
+			    .context = context,
+			    .rooms = live->pages.rooms};
 	if (live->pages.copy || live->pages.is_frozen)
 		return false;
 	rcore_live_in_halves(&live->memory, ranges, count, scan_half, &scan);

@@ -102,7 +102,9 @@ static void *trace(void *argument)
 
 /*
  * Signals go to the other threads of the library's user. Ctrl-Z must not stop
- * rcore while the target waits for it.
+ * rcore while the target waits for it. The kernel sends SIGCHLD for each thread
+ * that stops: it would wake the calling thread each time, on the processor that
+ * the next one needs to stop.
  */
 static int start(struct rcore_stop *stop)
 {
@@ -115,6 +117,7 @@ static int start(struct rcore_stop *stop)
 		sigaddset(&mask, SIGTSTP);
 		sigaddset(&mask, SIGTTIN);
 		sigaddset(&mask, SIGTTOU);
+		sigaddset(&mask, SIGCHLD);
 	}
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	return errnum;

@@ -258,6 +258,24 @@ START_TEST(wrong_guesses_are_corrected)
 }
 END_TEST
 
+/* RUBY_THREAD_VM_STACK_SIZE may be gigabytes; only a small part is in use. */
+START_TEST(large_stacks_are_read)
+{
+	draw();
+	const uint64_t more = (UINT64_C(16) << 30) / layout.cfp.size * layout.cfp.size;
+	uint8_t *ec = stack.pieces[RCORE_PIECE_EC_BETWEEN].bytes;
+	put(ec, &layout.ec.vm_stack_size, WORDS + more / sizeof(uint64_t));
+	put(ec, &layout.ec.cfp, frame_at(0) + more);
+	expect(RCORE_STACK_MOVED);
+	ck_assert_uint_eq(stack.bottom, BOTTOM);
+	ck_assert_uint_eq(stack.top, top() + more);
+
+	/* More is in use than is read at once. */
+	put(ec, &layout.ec.cfp, frame_at(0));
+	expect(RCORE_STACK_BROKEN);
+}
+END_TEST
+
 START_TEST(unsound_words_are_refused)
 {
 	draw();
@@ -296,15 +314,11 @@ static void end(void)
 int main(void)
 {
 	const TTest *const tests[] = {
-		equal_copies_are_good,
-		innermost_frame_may_run,
-		other_words_are_torn,
-		environments_are_compared,
-		salvage_leaves_out_the_innermost,
-		single_copy_is_trusted,
-		resting_stacks_need_one_copy,
-		wrong_guesses_are_corrected,
-		unsound_words_are_refused,
+		equal_copies_are_good,       large_stacks_are_read,
+		innermost_frame_may_run,     other_words_are_torn,
+		environments_are_compared,   salvage_leaves_out_the_innermost,
+		single_copy_is_trusted,      resting_stacks_need_one_copy,
+		wrong_guesses_are_corrected, unsound_words_are_refused,
 	};
 	const struct rcore_test_suite suite = {
 		.name = "stack", .tests = tests, .count = RCORE_COUNT(tests), .end = end};

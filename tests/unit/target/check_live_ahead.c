@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/count.h"
@@ -225,6 +224,9 @@ START_TEST(digests_what_it_copied)
 	ck_assert(rcore_live_is_same(live, pattern, pattern + 4096));
 	ck_assert(!rcore_live_is_same(live, pattern + 4096, pattern + 8192));
 	ck_assert(rcore_live_is_same(live, count, count + sizeof(long)));
+	ck_assert(!rcore_live_count_changes(live));
+	rcore_live_note_awake(live);
+	ck_assert(rcore_live_count_changes(live));
 	struct rcore_live_span unread = rcore_live_span(live, pattern + 4096, pattern + 8192);
 	struct rcore_live_span first = rcore_live_span(live, pattern, pattern + 1);
 	struct rcore_live_span last =
@@ -326,46 +328,6 @@ START_TEST(restores_the_priority)
 	ck_assert_int_eq(raised > 0, may_raise);
 	rcore_live_close(live);
 	child_stop(&child);
-}
-END_TEST
-
-/* Two threads copy what is large; where it has gaps, each goes on after them. */
-START_TEST(copies_in_halves)
-{
-	enum { SIZE = 8 << 20, PAGE = 4096 };
-	const size_t gaps[] = {0, SIZE / 4, SIZE / 2 - PAGE, SIZE / 2, SIZE - PAGE};
-	uint8_t *bytes =
-		mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	ck_assert_ptr_ne(bytes, MAP_FAILED);
-	for (size_t i = 0; i < SIZE; i++)
-		bytes[i] = (uint8_t)(i / PAGE * 7 + i);
-	for (size_t i = 0; i < RCORE_COUNT(gaps); i++) {
-		ck_assert_int_eq(madvise(bytes + gaps[i], PAGE, MADV_DONTNEED), 0);
-		ck_assert_int_eq(mprotect(bytes + gaps[i], PAGE, PROT_NONE), 0);
-	}
-	struct child child = child_start(child_threads, NULL);
-	struct rcore_live *live = live_opened(child.pid);
-	rcore_live_forget(live);
-	/* The second round sorts what the first one has noted. */
-	for (int round = 0; round < 2; round++) {
-		rcore_live_keep(live, address_of(bytes), address_of(bytes) + SIZE);
-		live_begun(live, true);
-		live_ended(live);
-	}
-	for (size_t at = 0, gap = 0; at < SIZE; at += PAGE) {
-		uint8_t copy[PAGE], wanted[PAGE];
-		bool is_gap = gap < RCORE_COUNT(gaps) && at == gaps[gap];
-		enum rcore_fault fault =
-			rcore_read(rcore_live_memory(live), address_of(bytes) + at, copy, PAGE);
-		ck_assert_int_eq(fault != RCORE_FAULT_NONE, is_gap);
-		gap += is_gap;
-		for (size_t i = 0; i < PAGE; i++)
-			wanted[i] = (uint8_t)(at / PAGE * 7 + at + i);
-		ck_assert(is_gap || !memcmp(copy, wanted, PAGE));
-	}
-	rcore_live_close(live);
-	child_stop(&child);
-	munmap(bytes, SIZE);
 }
 END_TEST
 
@@ -495,7 +457,6 @@ int main(void)
 				      misses_what_is_noted_too_late,
 				      digests_what_it_copied,
 				      restores_the_priority,
-				      copies_in_halves,
 				      bounds_what_rests,
 				      knows_each_thread_that_slept,
 				      finds_the_stacks_of_sleeping_threads};

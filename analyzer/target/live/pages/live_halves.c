@@ -7,10 +7,11 @@
 #include "target/live/live_priority.h"
 
 /*
- * Starting a thread takes as long as reading some 100 KB. One more range takes
- * as long to read as this many more bytes of the same range.
+ * Starting a thread takes as long as reading some 100 KB, waking one that is
+ * ready a tenth of that. One more range takes as long to read as this many more
+ * bytes of the same range.
  */
-enum { LEAST = 1 << 20, RANGE = 512 };
+enum { LEAST = 1 << 20, LEAST_IF_READY = LEAST / 10, RANGE = 512 };
 
 struct half {
 	struct rcore_live_memory memory;
@@ -26,20 +27,40 @@ static void *run(void *argument)
 	return NULL;
 }
 
+/* Which thread reads a half. */
+struct reader {
+	struct rcore_standby *standby; /* or else: */
+	pthread_t thread;
+};
+
 /*
  * While the process is stopped, the thread must run before others from its
  * first instruction on: on a busy machine, it would otherwise begin much later.
  */
-static bool start(struct half *half, pthread_t *ret)
+static bool start(struct half *half, struct reader *ret)
 {
 	pthread_attr_t urgent;
-	rcore_priority_attributes(&urgent);
 	bool is_urgent = half->memory.stop && rcore_stop_is_urgent(half->memory.stop);
-	int errnum = rcore_second_thread(ret, is_urgent ? &urgent : NULL, run, half);
+	bool has_standby = half->memory.standby && half->memory.is_urgent == is_urgent;
+	*ret = (struct reader){.standby = has_standby ? half->memory.standby : NULL};
+	if (has_standby) {
+		rcore_standby_give(ret->standby, run, half);
+		return true;
+	}
+	rcore_priority_attributes(&urgent);
+	int errnum = rcore_second_thread(&ret->thread, is_urgent ? &urgent : NULL, run, half);
 	if (errnum == EPERM)
-		errnum = rcore_second_thread(ret, NULL, run, half);
+		errnum = rcore_second_thread(&ret->thread, NULL, run, half);
 	pthread_attr_destroy(&urgent);
 	return !errnum;
+}
+
+static void wait_for(const struct reader *reader)
+{
+	if (reader->standby)
+		rcore_standby_wait(reader->standby);
+	else
+		pthread_join(reader->thread, NULL);
 }
 
 void rcore_live_in_halves(struct rcore_live_memory *memory,
@@ -47,7 +68,7 @@ void rcore_live_in_halves(struct rcore_live_memory *memory,
 			  rcore_live_half *read, void *context)
 {
 	struct half half = {*memory, 0, count, read, context};
-	pthread_t thread;
+	struct reader reader;
 	size_t bytes = 0, first = 0;
 	for (size_t i = 0; i < count; i++)
 		bytes += ranges[i].size + RANGE;
@@ -55,12 +76,13 @@ void rcore_live_in_halves(struct rcore_live_memory *memory,
 		first += ranges[half.from++].size + RANGE;
 	half.memory.file = -1;
 	half.memory.late_count = 0;
-	bool is_split = half.from < count && bytes >= LEAST && rcore_has_processors() &&
-			start(&half, &thread);
+	size_t least = memory->standby ? LEAST_IF_READY : LEAST;
+	bool is_split = half.from < count && bytes >= least && rcore_has_processors() &&
+			start(&half, &reader);
 	read(context, memory, 0, is_split ? half.from : count);
 	if (!is_split)
 		return;
-	pthread_join(thread, NULL);
+	wait_for(&reader);
 	memory->late_count += half.memory.late_count;
 	memory->is_gone |= half.memory.is_gone;
 	rcore_live_memory_deinit(&half.memory);

@@ -188,13 +188,23 @@ static void drop_blocks(struct rcore_live_pages *pages)
 	pages->block_count = pages->block_capacity = pages->room = 0;
 }
 
+static void drop_lists(struct rcore_live_pages *pages)
+{
+	free(pages->wanted.items);
+	free(pages->awake.items);
+	free(pages->changes);
+	pages->wanted = pages->awake = (struct rcore_live_page_list){0};
+	pages->awake_sorted = pages->noted_count = 0;
+	pages->changes = NULL;
+}
+
 void rcore_live_pages_clear(struct rcore_live_pages *pages)
 {
 	drop_index(pages);
 	drop_blocks(pages);
 	free(pages->items);
 	free(pages->sorted);
-	free(pages->changes);
+	drop_lists(pages);
 	rcore_live_pages_drop_rooms(pages);
 	rcore_live_pages_init(pages, pages->below);
 }
@@ -208,8 +218,18 @@ bool rcore_live_pages_want(struct rcore_live_pages *pages, uint64_t start, uint6
 			pages->count < RCORE_LIVE_PAGES_LIMIT ? room_for_page(pages) : NULL;
 		if (!bytes || !add(pages, start, bytes))
 			return false;
+		rcore_live_pages_note_wanted(pages, pages->count - 1);
 	}
 	return true;
+}
+
+void rcore_live_pages_note_wanted(struct rcore_live_pages *pages, size_t item)
+{
+	uint32_t *noted = rcore_push(&pages->wanted);
+	if (noted)
+		*noted = (uint32_t)item;
+	else
+		pages->are_all_wanted = true;
 }
 
 static int by_address(const void *left, const void *right)
@@ -228,8 +248,8 @@ bool rcore_live_pages_rewind(struct rcore_live_pages *pages)
 	drop_index(pages);
 	drop_blocks(pages);
 	rcore_live_pages_drop_rooms(pages);
-	free(pages->changes);
-	pages->changes = NULL;
+	drop_lists(pages);
+	pages->are_all_wanted = true;
 	pages->is_frozen = false;
 	pages->sorted_count = 0;
 	if (!pages->count)

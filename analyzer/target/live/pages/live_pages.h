@@ -37,6 +37,8 @@ enum {
 	 */
 	RCORE_LIVE_SCAN_SIZE = 8 << 10,
 	RCORE_LIVE_PAGES_RECENT = 256,
+	/* Bytes that each of `rooms` has at least. */
+	RCORE_LIVE_PAGES_ROOM = 256 << 10,
 	/* The most bytes of a stack that may rest. */
 	RCORE_LIVE_STACK_LIMIT = 256 << 20,
 };
@@ -81,7 +83,25 @@ struct rcore_live_pages {
 	uint64_t work_left;
 	uint64_t unlike; /* the last value that digest() invented */
 	/*
-	 * How many of the `sorted` pages before each one have changed, and as
+	 * Indices of the pages that the next fill() reads. The list may also
+	 * have pages that it need not read. If `are_all_wanted`, it is not
+	 * whole, and fill() looks at all pages.
+	 */
+	struct rcore_live_page_list {
+		uint32_t *items;
+		size_t count, capacity;
+	} wanted;
+	bool are_all_wanted;
+	/*
+	 * Indices of the pages that neither rested nor were constant at
+	 * note_awake(), when there were `noted_count` pages. Thousands of
+	 * fibers have many more that rest. The first `awake_sorted` of them
+	 * are in `sorted`.
+	 */
+	struct rcore_live_page_list awake;
+	size_t awake_sorted, noted_count;
+	/*
+	 * How many of the `awake` pages before each one have changed, and as
 	 * the last element how many of all; NULL: not counted.
 	 */
 	uint32_t *changes;
@@ -98,7 +118,7 @@ struct rcore_live_pages {
 
 	/*
 	 * Into which each thread of fill() reads pages that it compares; NULL:
-	 * it reads them into their place.
+	 * it reads them into their place. Others may use them in between.
 	 */
 	uint8_t *rooms[RCORE_LIVE_HALVES];
 };
@@ -162,11 +182,19 @@ void rcore_live_pages_compare(struct rcore_live_pages *pages);
 bool rcore_live_pages_are_same(struct rcore_live_pages *pages, uint64_t start, uint64_t end);
 
 /*
- * Does the same for many ranges in less time. rcore_live_pages_span() returns
- * the pages of [start, end); call it between compare() and again().
- * rcore_live_pages_count_changes() counts the pages that fill() found changed,
- * and returns false if compare() had no memory for that. Then
- * rcore_live_pages_is_span_same() returns whether none of a span has changed.
+ * Lists the pages that do not rest, so that again() and fill() need not look
+ * for them while the process is stopped. Call it between compare() and again(),
+ * after rest(). It need not succeed.
+ */
+void rcore_live_pages_note_awake(struct rcore_live_pages *pages);
+
+/*
+ * Does the same as rcore_live_pages_are_same() for many ranges in less time.
+ * rcore_live_pages_span() returns the pages of [start, end) that were awake at
+ * note_awake(); call it before again(). rcore_live_pages_count_changes() counts
+ * the pages that fill() found changed, and returns false if note_awake() had no
+ * memory for that. Then rcore_live_pages_is_span_same() returns whether none of
+ * a span has changed.
  */
 struct rcore_live_span rcore_live_pages_span(const struct rcore_live_pages *pages,
 					     uint64_t start, uint64_t end);

@@ -29,6 +29,8 @@ enum {
 	ROOM = SLICE_BYTES + RANGE_BYTES,
 };
 
+_Static_assert((int)ROOM >= (int)RCORE_LIVE_PAGES_ROOM, "the shared room");
+
 void rcore_live_pages_add_rooms(struct rcore_live_pages *pages)
 {
 	for (int i = 0; i < RCORE_LIVE_HALVES; i++) {
@@ -125,29 +127,56 @@ static void read_ranges(void *context, struct rcore_live_memory *memory, size_t 
 	}
 }
 
+/* Adds a page to the ranges if it is wanted. False: memory is short. */
+static bool add_page(struct filling *filling, size_t item)
+{
+	const struct rcore_live_page *page = &filling->pages->items[item];
+	if (page->state != RCORE_LIVE_PAGE_WANTED)
+		return true;
+	size_t last = filling->ranges.count - 1;
+	struct rcore_live_range *range =
+		filling->ranges.count ? &filling->ranges.items[last] : NULL;
+	bool is_next = range && filling->firsts.items[last] + range->size / PAGE == item &&
+		       follows(range, page) && range->size < RANGE_BYTES;
+	if (!is_next) {
+		size_t *first = rcore_push(&filling->firsts);
+		range = first ? rcore_push(&filling->ranges) : NULL;
+		if (!range)
+			return false;
+		*first = item;
+		range->start = page->address;
+		range->bytes = page->bytes;
+	}
+	range->size += PAGE;
+	return true;
+}
+
+static int by_value(const void *left, const void *right)
+{
+	const uint32_t *a = left, *b = right;
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* Adjacent pages are adjacent in the list only if it is sorted. */
+static void sort_wanted(struct rcore_live_page_list *wanted)
+{
+	for (size_t i = 1; i < wanted->count; i++)
+		if (wanted->items[i] < wanted->items[i - 1]) {
+			qsort(wanted->items, wanted->count, sizeof(*wanted->items), by_value);
+			return;
+		}
+}
+
 static bool fill_once(struct rcore_live_pages *pages)
 {
 	struct filling filling = {.pages = pages};
-	for (size_t i = 0; i < pages->count; i++) {
-		const struct rcore_live_page *page = &pages->items[i];
-		if (page->state != RCORE_LIVE_PAGE_WANTED)
-			continue;
-		size_t last = filling.ranges.count - 1;
-		struct rcore_live_range *range =
-			filling.ranges.count ? &filling.ranges.items[last] : NULL;
-		bool is_next = range && filling.firsts.items[last] + range->size / PAGE == i &&
-			       follows(range, page) && range->size < RANGE_BYTES;
-		if (!is_next) {
-			size_t *first = rcore_push(&filling.firsts);
-			range = first ? rcore_push(&filling.ranges) : NULL;
-			if (!range)
-				break;
-			*first = i;
-			range->start = page->address;
-			range->bytes = page->bytes;
-		}
-		range->size += PAGE;
-	}
+	bool is_whole = true;
+	if (pages->are_all_wanted)
+		for (size_t i = 0; i < pages->count && is_whole; i++)
+			is_whole = add_page(&filling, i);
+	else
+		for (size_t i = 0; i < pages->wanted.count && is_whole; i++)
+			is_whole = add_page(&filling, pages->wanted.items[i]);
 	rcore_live_in_halves(pages->below, filling.ranges.items, filling.ranges.count,
 			     read_ranges, &filling);
 	free(filling.ranges.items);
@@ -157,6 +186,9 @@ static bool fill_once(struct rcore_live_pages *pages)
 
 void rcore_live_pages_fill(struct rcore_live_pages *pages)
 {
+	sort_wanted(&pages->wanted);
 	while (fill_once(pages) && !pages->below->is_gone)
 		;
+	pages->wanted.count = 0;
+	pages->are_all_wanted = false;
 }

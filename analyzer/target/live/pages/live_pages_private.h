@@ -4,9 +4,6 @@
 
 #include "target/live/pages/live_pages.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 /* Returns the index of the first sorted page that ends after `address`. */
 size_t rcore_live_pages_first_after(const struct rcore_live_pages *pages, uint64_t address);
 
@@ -17,9 +14,10 @@ size_t rcore_live_pages_first_after(const struct rcore_live_pages *pages, uint64
 void rcore_live_pages_add_rooms(struct rcore_live_pages *pages);
 void rcore_live_pages_drop_rooms(struct rcore_live_pages *pages);
 
-static inline uint64_t rcore_live_page_digest(const uint8_t *bytes)
-{
-	return XXH3_64bits(bytes, RCORE_LIVE_PAGE);
-}
+/* Notes that fill() must read a page. */
+void rcore_live_pages_note_wanted(struct rcore_live_pages *pages, size_t item);
+
+/* Returns a hash (XXH3) of a page. */
+uint64_t rcore_live_page_digest(const uint8_t *bytes);
 
 #endif

@@ -3,6 +3,12 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
+#include "base/order.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 enum {
 	PAGE = RCORE_LIVE_PAGE,
 	/* The work of looking whether a page is the same, in bytes. */
@@ -22,9 +28,29 @@ void rcore_live_pages_compare(struct rcore_live_pages *pages)
 		page->digest = rcore_live_page_digest(page->bytes);
 	}
 	rcore_live_pages_add_rooms(pages);
-	/* Written once, like the rooms. */
+}
+
+void rcore_live_pages_note_awake(struct rcore_live_pages *pages)
+{
+	pages->awake.count = pages->awake_sorted = pages->noted_count = 0;
 	free(pages->changes);
-	pages->changes = malloc((pages->sorted_count + 1) * sizeof(*pages->changes));
+	pages->changes = NULL;
+	for (size_t i = 0; i < pages->count; i++) {
+		const struct rcore_live_page *page = &pages->items[i];
+		if (page->rests || page->is_constant)
+			continue;
+		uint32_t *noted = rcore_push(&pages->awake);
+		if (!noted)
+			return;
+		*noted = (uint32_t)i;
+		pages->awake_sorted += i < pages->sorted_count;
+	}
+	pages->noted_count = pages->count;
+	/* Both are written once, like the rooms. */
+	for (size_t i = 0; i < pages->awake.count; i++)
+		rcore_live_pages_note_wanted(pages, pages->awake.items[i]);
+	pages->wanted.count = 0;
+	pages->changes = malloc((pages->awake_sorted + 1) * sizeof(*pages->changes));
 	rcore_live_pages_count_changes(pages);
 }
 
@@ -33,19 +59,22 @@ bool rcore_live_pages_count_changes(struct rcore_live_pages *pages)
 	uint32_t count = 0;
 	if (!pages->changes)
 		return false;
-	for (size_t i = 0; i < pages->sorted_count; i++) {
+	for (size_t i = 0; i < pages->awake_sorted; i++) {
 		pages->changes[i] = count;
-		count += !pages->items[i].is_same;
+		count += !pages->items[pages->awake.items[i]].is_same;
 	}
-	pages->changes[pages->sorted_count] = count;
+	pages->changes[pages->awake_sorted] = count;
 	return true;
 }
 
 struct rcore_live_span rcore_live_pages_span(const struct rcore_live_pages *pages,
 					     uint64_t start, uint64_t end)
 {
-	size_t first = rcore_live_pages_first_after(pages, start), last = first;
-	while (last < pages->sorted_count && pages->sorted[last] < end)
+	const uint32_t *awake = pages->awake.items;
+	size_t first = RCORE_PARTITION_POINT(pages->awake_sorted, middle,
+					     pages->sorted[awake[middle]] + PAGE <= start);
+	size_t last = first;
+	while (last < pages->awake_sorted && pages->sorted[awake[last]] < end)
 		last++;
 	return (struct rcore_live_span){(uint32_t)first, (uint32_t)last};
 }
@@ -56,15 +85,23 @@ bool rcore_live_pages_is_span_same(const struct rcore_live_pages *pages,
 	return pages->changes[span.first] == pages->changes[span.end];
 }
 
+static void want_again(struct rcore_live_pages *pages, size_t item)
+{
+	struct rcore_live_page *page = &pages->items[item];
+	if (page->rests || page->is_constant)
+		return;
+	page->state = RCORE_LIVE_PAGE_WANTED;
+	page->is_same = false;
+	rcore_live_pages_note_wanted(pages, item);
+}
+
 void rcore_live_pages_again(struct rcore_live_pages *pages)
 {
-	for (size_t i = 0; i < pages->count; i++) {
-		struct rcore_live_page *page = &pages->items[i];
-		if (page->rests || page->is_constant)
-			continue;
-		page->state = RCORE_LIVE_PAGE_WANTED;
-		page->is_same = false;
-	}
+	if (pages->noted_count)
+		for (size_t i = 0; i < pages->awake.count; i++)
+			want_again(pages, pages->awake.items[i]);
+	for (size_t i = pages->noted_count; i < pages->count; i++)
+		want_again(pages, i);
 }
 
 static bool spend(struct rcore_live_pages *pages, uint64_t bytes)
@@ -113,12 +150,14 @@ size_t rcore_live_pages_next_resting(struct rcore_live_pages *pages, uint64_t *f
 	return count;
 }
 
-static size_t wake(struct rcore_live_page *page)
+static size_t wake(struct rcore_live_pages *pages, size_t item)
 {
+	struct rcore_live_page *page = &pages->items[item];
 	if (!page->rests)
 		return 0;
 	page->rests = page->is_same = false;
 	page->state = RCORE_LIVE_PAGE_WANTED;
+	rcore_live_pages_note_wanted(pages, item);
 	return 1;
 }
 
@@ -126,7 +165,7 @@ static size_t wake_all(struct rcore_live_pages *pages)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < pages->count; i++)
-		count += wake(&pages->items[i]);
+		count += wake(pages, i);
 	return count;
 }
 
@@ -135,7 +174,7 @@ size_t rcore_live_pages_wake(struct rcore_live_pages *pages, uint64_t start, uin
 	size_t count = 0;
 	for (size_t i = rcore_live_pages_first_after(pages, start);
 	     i < pages->sorted_count && pages->items[i].address < end; i++) {
-		count += wake(&pages->items[i]);
+		count += wake(pages, i);
 		if (!spend(pages, PAGE))
 			return count + wake_all(pages);
 	}

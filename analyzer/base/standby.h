@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_BASE_STANDBY_H
+#define RCORE_BASE_STANDBY_H
+
+#include <pthread.h>
+
+/*
+ * A second thread that waits for work. Waking it takes some 10 us, starting a
+ * thread 100 us, which matters while a process is stopped.
+ */
+struct rcore_standby;
+
+/*
+ * Starts one, as rcore_second_thread() does. Returns NULL if that fails. End it
+ * with rcore_standby_stop().
+ */
+struct rcore_standby *rcore_standby_start(const pthread_attr_t *attributes);
+
+/* Lets it call `run`. It must have no other work. */
+void rcore_standby_give(struct rcore_standby *standby, void *(*run)(void *), void *argument);
+
+/* Waits until it has done its work. */
+void rcore_standby_wait(struct rcore_standby *standby);
+
+/* Ends it, after its work. `standby` may be NULL. */
+void rcore_standby_stop(struct rcore_standby *standby);
+
+#endif
