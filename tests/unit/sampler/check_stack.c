@@ -7,9 +7,8 @@
 #include "tables.h"
 
 /*
- * Checks what the copies of a stack prove. The stack is made here: FRAMES
- * frames, of which the first is the innermost, each with an environment of its
- * own.
+ * Checks what two copies of a stack prove. The stack has FRAMES frames, the
+ * innermost first, each with an environment of its own.
  */
 
 enum { FRAMES = 5, WORDS = 256, ENVIRONMENT = 3 };
@@ -68,8 +67,8 @@ static void fill_values(enum rcore_piece_id id)
 		memcpy(bytes + i * sizeof(i), &i, sizeof(i));
 }
 
-/* Makes two equal copies of a stack, as if its place was guessed correctly. */
-static void draw(void)
+/* Makes two equal copies of a stack, whose place was guessed correctly. */
+static void make_copies(void)
 {
 	layout = table_of("3.3.8-x86_64");
 	reader = (struct rcore_stack_reader){.layout = &layout, .vm = ID_VM};
@@ -113,7 +112,7 @@ static void expect(enum rcore_stack_verdict verdict)
 	ck_assert_uint_eq(stack.cfp, verdict == RCORE_STACK_GOOD ? frame_at(0) : 0);
 }
 
-/* After TORN: the frames from `index` outwards are known. */
+/* Expects a torn stack, of which the frames from `index` outwards are known. */
 static void expect_salvaged(size_t index)
 {
 	expect(RCORE_STACK_TORN);
@@ -126,14 +125,14 @@ static void expect_salvaged(size_t index)
 
 START_TEST(equal_copies_are_good)
 {
-	draw();
+	make_copies();
 	expect(RCORE_STACK_GOOD);
 }
 END_TEST
 
 START_TEST(innermost_frame_may_run)
 {
-	draw();
+	make_copies();
 	change(0, &layout.cfp.pc);
 	change(0, &layout.cfp.sp);
 	expect(RCORE_STACK_GOOD);
@@ -145,7 +144,7 @@ START_TEST(other_words_are_torn)
 	const struct rcore_field *const of_innermost[] = {&layout.cfp.iseq, &layout.cfp.self,
 							  &layout.cfp.ep};
 	for (size_t i = 0; i < RCORE_COUNT(of_innermost); i++) {
-		draw();
+		make_copies();
 		change(0, of_innermost[i]);
 		expect_salvaged(1);
 	}
@@ -154,7 +153,7 @@ START_TEST(other_words_are_torn)
 						    &layout.cfp.ep};
 	for (size_t i = 0; i < RCORE_COUNT(of_all) * FRAMES; i++) {
 		size_t frame = i / RCORE_COUNT(of_all);
-		draw();
+		make_copies();
 		change(frame, of_all[i % RCORE_COUNT(of_all)]);
 		if (frame)
 			expect_salvaged(frame + 1);
@@ -162,26 +161,26 @@ START_TEST(other_words_are_torn)
 }
 END_TEST
 
-/* Equal frames with another environment are those of another moment. */
+/* Equal frames with different environments are of different moments. */
 START_TEST(environments_are_compared)
 {
 	for (size_t frame = 0; frame < FRAMES; frame++) {
 		for (size_t below = 0; below < ENVIRONMENT; below++) {
-			draw();
+			make_copies();
 			change_value(frame, below);
 			expect_salvaged(frame + 1);
 		}
-		draw();
+		make_copies();
 		change_value(frame, ENVIRONMENT);
 		expect(RCORE_STACK_GOOD);
 	}
 }
 END_TEST
 
-/* The innermost frame that the EC counts may not be filled. */
+/* The innermost frame that the EC counts may not be filled yet. */
 START_TEST(salvage_leaves_out_the_innermost)
 {
-	draw();
+	make_copies();
 	change(0, &layout.cfp.ep);
 	uint8_t *ec = stack.pieces[RCORE_PIECE_EC_BETWEEN].bytes;
 	put(ec, &layout.ec.cfp, frame_at(2));
@@ -195,7 +194,7 @@ END_TEST
 
 START_TEST(single_copy_is_trusted)
 {
-	draw();
+	make_copies();
 	reader.is_single = true;
 	change(2, &layout.cfp.iseq);
 	change_value(2, 0);
@@ -203,10 +202,10 @@ START_TEST(single_copy_is_trusted)
 }
 END_TEST
 
-/* Makes the copies of a stack that was drawn before, and rests. */
-static void draw_resting(void)
+/* Makes the single copy of a stack that was read at the last tick, too. */
+static void make_resting(void)
 {
-	draw();
+	make_copies();
 	expect(RCORE_STACK_GOOD);
 	stack.rests = true;
 	piece(RCORE_PIECE_FRAMES_AGAIN, 0, 0);
@@ -216,16 +215,16 @@ static void draw_resting(void)
 
 START_TEST(resting_stacks_need_one_copy)
 {
-	draw_resting();
+	make_resting();
 	expect(RCORE_STACK_GOOD);
 	ck_assert(stack.is_light && !stack.rests);
 
-	draw_resting();
+	make_resting();
 	put(stack.pieces[RCORE_PIECE_EC_BETWEEN].bytes, &layout.ec.cfp, frame_at(1));
 	expect(RCORE_STACK_MOVED);
 
-	/* What must not be trusted is not salvaged from copies that were not made. */
-	draw_resting();
+	/* There are no second copies from which such a stack could be salvaged. */
+	make_resting();
 	put(stack.pieces[RCORE_PIECE_EC_BETWEEN].bytes, &layout.ec.thread_ptr, ID_THREAD + 8);
 	expect(RCORE_STACK_TORN);
 	ck_assert(!rcore_stack_salvage(&reader, &stack));
@@ -234,24 +233,24 @@ END_TEST
 
 START_TEST(wrong_guesses_are_corrected)
 {
-	draw();
+	make_copies();
 	stack.frames_from = frame_at(1);
 	expect(RCORE_STACK_MOVED);
 	ck_assert_uint_le(stack.frames_from, frame_at(0));
 
-	draw();
+	make_copies();
 	uint8_t *ec = stack.pieces[RCORE_PIECE_EC_BETWEEN].bytes;
 	put(ec, &layout.ec.vm_stack, BOTTOM - 0x1000);
 	put(ec, &layout.ec.vm_stack_size, WORDS + 0x1000 / sizeof(uint64_t));
 	expect(RCORE_STACK_MOVED);
 	ck_assert_uint_eq(stack.bottom, BOTTOM - 0x1000);
 
-	draw();
+	make_copies();
 	stack.values_to -= 2 * sizeof(uint64_t);
 	expect(RCORE_STACK_MOVED);
 	ck_assert_uint_gt(stack.values_to, ep_of(0));
 
-	draw();
+	make_copies();
 	put(stack.pieces[RCORE_PIECE_THREAD].bytes, &layout.thread.ec, ID_EC + 8);
 	expect(RCORE_STACK_MOVED);
 	ck_assert_uint_eq(stack.ec, ID_EC + 8);
@@ -278,15 +277,15 @@ END_TEST
 
 START_TEST(unsound_words_are_refused)
 {
-	draw();
+	make_copies();
 	put(stack.pieces[RCORE_PIECE_THREAD].bytes, &layout.thread.vm, ID_VM + 8);
 	expect(RCORE_STACK_GONE);
 
-	draw();
+	make_copies();
 	stack.pieces[RCORE_PIECE_EC_BETWEEN].read = 0;
 	expect(RCORE_STACK_GONE);
 
-	draw();
+	make_copies();
 	uint8_t *ec = stack.pieces[RCORE_PIECE_EC_BETWEEN].bytes;
 	put(ec, &layout.ec.cfp, 0);
 	expect(RCORE_STACK_EMPTY);
