@@ -260,7 +260,7 @@ END_TEST
 /* RUBY_THREAD_VM_STACK_SIZE may be gigabytes; only a small part is in use. */
 START_TEST(large_stacks_are_read)
 {
-	draw();
+	make_copies();
 	const uint64_t more = (UINT64_C(16) << 30) / layout.cfp.size * layout.cfp.size;
 	uint8_t *ec = stack.pieces[RCORE_PIECE_EC_BETWEEN].bytes;
 	put(ec, &layout.ec.vm_stack_size, WORDS + more / sizeof(uint64_t));
