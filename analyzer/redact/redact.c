@@ -234,8 +234,9 @@ static void hide_name(struct walk *walk, const char **slot)
 /* Numbers and the like name nothing. */
 static void hide_value(struct walk *walk, const char **slot, const char *key)
 {
+	/* Where a key is hidden, nobody can tell whether a number is secret. */
 	bool is_plain = rcore_secret_is_void(*slot, strlen(*slot)) ||
-			!(*slot)[strspn(*slot, "0123456789.-")];
+			(!key && !(*slot)[strspn(*slot, "0123456789.-")]);
 	if (walk->redactor->mode == RCORE_REDACT_ALL && !is_plain)
 		hide_name(walk, slot);
 	else

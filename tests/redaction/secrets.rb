@@ -29,6 +29,8 @@ class Client
     api_key = secret("api_key")
     options = { user: "bob", "Authorization" => "Basic #{secret("basic")}", nested: { secret: secret("nested"), list: [1, 2] } }
     login = Login.new("bob", secret("struct"))
+    account = { pin: SECRETS["numbers"]["pin"], "otp" => SECRETS["numbers"]["otp"], visits: 3 }
+    pin_code = SECRETS["numbers"]["pin_code"]
     credentials = [secret("first"), secret("second")]
     password = secret("password")
     pin = secret("short")
@@ -45,7 +47,7 @@ class Client
     harmless = { token_count: 5, tokenizer: "whitespace", request_id: "6f1e4a52-1f2d-4d6e-9d43-77b10e12a9c1" }
     body = JSON.generate("password" => secret("json"), "page" => 3)
     die(number + 1)
-    [api_key, options, login, credentials, copy, escaped_token, private_key, wide_secret, patterns, forms, password_pattern, symbol, shared, diary, harmless, body]
+    [api_key, options, login, account, pin_code, credentials, copy, escaped_token, private_key, wide_secret, patterns, forms, password_pattern, symbol, shared, diary, harmless, body]
   end
 
   def die(number)

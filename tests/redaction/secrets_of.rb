@@ -19,13 +19,14 @@ class SecretsOf
     }
     @forms = Forms.planted
     @strings = { "diary" => "Dear diary #{random("a".."z", 10)}", "stack" => "On the stack #{random("a".."z", 10)}" }
+    @numbers = { "pin" => rand(10**9...10**10), "otp" => rand(10**7...10**8) + 0.625, "pin_code" => rand(10**9...10**10) }
     @environment = word
   end
 
   attr_reader :environment
 
   def to_h
-    { "keys" => @keys, "patterns" => @patterns, "strings" => @strings, "forms" => @forms.values.map(&:first), "harmless" => Forms::HARMLESS }
+    { "keys" => @keys, "patterns" => @patterns, "strings" => @strings, "numbers" => @numbers, "forms" => @forms.values.map(&:first), "harmless" => Forms::HARMLESS }
   end
 
   def arguments
@@ -35,11 +36,11 @@ class SecretsOf
   # What reports of a variant show of them where nothing is redacted.
   def shown(variant)
     hidden = %w[basic] + (variant == "title" ? [] : %w[title])
-    parts(@keys).merge(parts(@patterns), @strings, forms).reject { |name, _| hidden.include?(name) || name == "stack" || name == "long" }
+    parts(@keys).merge(parts(@patterns), @strings, forms, numbers).reject { |name, _| hidden.include?(name) || name == "stack" || name == "long" }
   end
 
   def forbidden(mode)
-    texts = parts(@keys).merge(parts(@patterns), forms)
+    texts = parts(@keys).merge(parts(@patterns), forms, numbers)
     texts = texts.merge(@strings) unless mode == "secrets"
     texts.merge("environment" => @environment)
   end
@@ -49,6 +50,8 @@ class SecretsOf
   end
 
   private
+
+  def numbers = @numbers.transform_values(&:to_s)
 
   def forms = @forms.transform_values(&:last)
 

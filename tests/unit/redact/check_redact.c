@@ -362,7 +362,8 @@ static const struct {
 	 "[:\"\", :\"a b\", \"[redacted]\"]", "x"},
 	{RCORE_REDACT_SECRETS, "x", "{\"a\":\"******\"}", "{\"a\":\"[redacted]\"}", "x"},
 	{RCORE_REDACT_ALL, "x", "#<Foo @a=1>", "[redacted]", "[redacted]"},
-	{RCORE_REDACT_ALL, "x", "-12.5", "-12.5", "[redacted]"},
+	{RCORE_REDACT_ALL, "x", "-12.5", "[redacted]", "[redacted]"},
+	{RCORE_REDACT_ALL, "x", "true", "true", "[redacted]"},
 };
 
 START_TEST(redacts_values)
