@@ -43,6 +43,7 @@ struct rcore_helper {
 	int starts;
 	bool gave_up; /* it took too long */
 	double used;  /* processor time of those that ended, in seconds */
+	bool (*lacked_memory)(void);
 	/* Shared with the helper, which sets it if its memory is short. */
 	bool *lacks_memory;
 	char problem[128];
@@ -64,12 +65,13 @@ static int wait_seconds(void)
 	return asks_servers() ? DOWNLOAD_SECONDS : WAIT_SECONDS;
 }
 
-struct rcore_helper *rcore_helper_new(void *context)
+struct rcore_helper *rcore_helper_new(void *context, bool (*lacked_memory)(void))
 {
 	struct rcore_helper *helper = calloc(1, sizeof(*helper));
 	if (!helper)
 		return NULL;
 	helper->context = context;
+	helper->lacked_memory = lacked_memory;
 	helper->socket = -1;
 	helper->lacks_memory = mmap(NULL, sizeof(*helper->lacks_memory), PROT_READ | PROT_WRITE,
 				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -151,12 +153,12 @@ static void serve(struct rcore_helper *helper, int socket, bool is_limited)
 			break;
 		memcpy(&call, request, sizeof(call));
 		start_timers();
-		/* Libraries find less without memory. malloc() sets errno. */
+		/* Libraries find less without memory. */
 		errno = 0;
 		size_t size =
 			call.function(helper->context, request + sizeof(call),
 				      (size_t)got - sizeof(call), reply, RCORE_HELPER_ROOM);
-		*helper->lacks_memory |= is_limited && errno == ENOMEM;
+		*helper->lacks_memory |= is_limited && helper->lacked_memory();
 		stop_timers();
 		/* An empty message would look like the end. */
 		if (send(socket, reply, size ? size : 1, MSG_NOSIGNAL) < 0)

@@ -25,8 +25,12 @@ typedef size_t rcore_helper_function(void *context, const void *request, size_t 
 /* Bytes of a request and of a reply. */
 enum { RCORE_HELPER_ROOM = 128 << 10 };
 
-/* Starts nothing yet. Returns NULL if memory is short. */
-struct rcore_helper *rcore_helper_new(void *context);
+/*
+ * Starts nothing yet. Returns NULL if memory is short. After each call, the
+ * helper asks `lacked_memory` whether the libraries lacked memory since errno
+ * was set to 0.
+ */
+struct rcore_helper *rcore_helper_new(void *context, bool (*lacked_memory)(void));
 void rcore_helper_free(struct rcore_helper *helper); /* NULL-safe; ends it */
 
 /*

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/helper.h"
+#include "image/elf/elf_memory.h"
 #include "layout/dwarf_file.h"
 #include "layout/layout.h"
 
@@ -86,7 +87,7 @@ static struct rcore_error *ask(const char *path, const unsigned version[3], cons
 {
 	struct request *request = calloc(1, sizeof(*request));
 	void *reply = malloc(RCORE_HELPER_ROOM);
-	struct rcore_helper *helper = rcore_helper_new(NULL);
+	struct rcore_helper *helper = rcore_helper_new(NULL, rcore_elf_lacked_memory);
 	struct rcore_error *err = NULL;
 	size_t size = 0;
 	if (!request || !reply || !helper) {
@@ -149,7 +150,7 @@ static size_t serve_provenance(void *context, const void *path, size_t size, voi
 char *rcore_layout_provenance(const char *path)
 {
 	char *reply = malloc(RCORE_HELPER_ROOM), *text = NULL;
-	struct rcore_helper *helper = rcore_helper_new(NULL);
+	struct rcore_helper *helper = rcore_helper_new(NULL, rcore_elf_lacked_memory);
 	size_t size = 0, length = strlen(path) + 1;
 	if (reply && helper && length < PATH_MAX &&
 	    rcore_helper_call(helper, serve_provenance, path, length, reply, &size) &&

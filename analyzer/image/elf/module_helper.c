@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "image/elf/answers.h"
+#include "image/elf/elf_memory.h"
 
 static void explain(struct rcore_modules *modules, const struct rcore_module_entry *entry)
 {
@@ -25,7 +26,7 @@ bool rcore_module_helper_call(struct rcore_modules *modules, struct rcore_module
 			      void *reply, size_t *ret_size)
 {
 	if (!modules->helper)
-		modules->helper = rcore_helper_new(modules);
+		modules->helper = rcore_helper_new(modules, rcore_elf_lacked_memory);
 	modules->lacks_memory |= !modules->helper;
 	if (!modules->helper || entry->is_deadly)
 		return false;

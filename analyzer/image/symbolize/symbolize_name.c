@@ -2,10 +2,12 @@
 #include "image/symbolize/debug_sections.h"
 #include "image/symbolize/symbolize_name.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "image/elf/elf_memory.h"
 #include "image/elf/module_helper.h"
 #include "image/symbolize/demangle.h"
 
@@ -86,6 +88,19 @@ static void name_function(struct rcore_native_module *module, uint64_t address,
 		name->function_offset = address - fde_start;
 }
 
+static void read_module(struct rcore_native_module *module)
+{
+	module->has_symbols = true;
+	module->symbols = rcore_symbols_new(module->dwfl);
+	bool is_short = rcore_elf_lacked_memory();
+	/* Only then is this the helper. */
+	if (module->all->reads_debug_files)
+		rcore_debug_sections_inflate(module->dwfl);
+	is_short |= rcore_elf_lacked_memory();
+	module->units = rcore_units_new(module->dwfl);
+	module->lacked_memory = is_short;
+}
+
 /*
  * Writes the strings of *ret to `room`, which has `size` bytes. Returns their
  * end.
@@ -97,14 +112,8 @@ static char *find(struct rcore_native_module *module, uint64_t address, uint64_t
 	struct writer writer = {room, room + size};
 	size_t count = 0;
 	*ret = (struct rcore_address_name){0};
-	if (!module->has_symbols) {
-		module->has_symbols = true;
-		module->symbols = rcore_symbols_new(module->dwfl);
-		/* Only then is this the helper. */
-		if (module->all->reads_debug_files)
-			rcore_debug_sections_inflate(module->dwfl);
-		module->units = rcore_units_new(module->dwfl);
-	}
+	if (!module->has_symbols)
+		read_module(module);
 	if (module->units)
 		count = rcore_units_find(module->units, address, sources);
 	ret->count = count ? count : 1;
@@ -170,6 +179,8 @@ static size_t serve(void *context, const void *bytes, size_t size, void *reply, 
 		shift(&name.functions[i].file, strings);
 	}
 	memcpy(reply, &name, sizeof(name));
+	if (module->lacked_memory)
+		errno = ENOMEM;
 	return (size_t)(end - (char *)reply);
 }
 

@@ -39,7 +39,8 @@ struct rcore_native_module {
 	const char *name, *gem;
 	bool is_interpreter;
 	/* In the helper, or of the vdso. */
-	bool has_symbols; /* whether they were looked for */
+	bool has_symbols;   /* whether they were looked for */
+	bool lacked_memory; /* when they were looked for */
 	struct rcore_symbols *symbols;
 	struct rcore_units *units;
 };

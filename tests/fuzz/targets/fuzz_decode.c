@@ -68,7 +68,7 @@ struct rcore_helper {
 	void *context;
 };
 
-struct rcore_helper *rcore_helper_new(void *context)
+struct rcore_helper *rcore_helper_new(void *context, bool (*lacked_memory)(void))
 {
 	static struct rcore_helper helper;
 	helper.context = context;

@@ -18,6 +18,7 @@
 
 #include "base/count.h"
 #include "base/helper.h"
+#include "image/elf/elf_memory.h"
 #include "suite.h"
 
 static char reply[RCORE_HELPER_ROOM];
@@ -95,7 +96,7 @@ START_TEST(has_time)
 	struct timers left;
 	size_t size = 0;
 	unsetenv("DEBUGINFOD_URLS");
-	struct rcore_helper *helper = rcore_helper_new(NULL);
+	struct rcore_helper *helper = rcore_helper_new(NULL, rcore_elf_lacked_memory);
 	ck_assert(rcore_helper_call(helper, timers, "", 1, reply, &size));
 	ck_assert_uint_eq(size, sizeof(left));
 	memcpy(&left, reply, sizeof(left));
@@ -127,7 +128,7 @@ START_TEST(lacks_memory)
 	size_t size = 0;
 	if (_i)
 		ck_assert(!setrlimit(limited[_i], &limit));
-	struct rcore_helper *helper = rcore_helper_new("!");
+	struct rcore_helper *helper = rcore_helper_new("!", rcore_elf_lacked_memory);
 	ck_assert(rcore_helper_call(helper, echo, "hello", 6, reply, &size));
 	ck_assert(!rcore_helper_lacks_memory(helper));
 	ck_assert(rcore_helper_call(helper, starve, "", 1, reply, &size));
@@ -146,7 +147,7 @@ START_TEST(answers)
 {
 	char context = '!';
 	size_t size = 0;
-	struct rcore_helper *helper = rcore_helper_new(&context);
+	struct rcore_helper *helper = rcore_helper_new(&context, rcore_elf_lacked_memory);
 	ck_assert(rcore_helper_call(helper, echo, "hello", 6, reply, &size));
 	ck_assert_uint_eq(size, 6);
 	ck_assert_str_eq(reply, "!ello");
@@ -182,7 +183,7 @@ START_TEST(shares_the_limit)
 {
 	rlim_t before, after;
 	size_t size = 0;
-	struct rcore_helper *helper = rcore_helper_new(NULL);
+	struct rcore_helper *helper = rcore_helper_new(NULL, rcore_elf_lacked_memory);
 	ck_assert(rcore_helper_call(helper, processor_limit, "", 1, reply, &size));
 	memcpy(&before, reply, sizeof(before));
 	ck_assert(!rcore_helper_call(helper, burn, "", 1, reply, &size));
@@ -199,7 +200,7 @@ START_TEST(dies)
 {
 	char context = '!';
 	size_t size = 0;
-	struct rcore_helper *helper = rcore_helper_new(&context);
+	struct rcore_helper *helper = rcore_helper_new(&context, rcore_elf_lacked_memory);
 	for (int i = 0; i < 3; i++) {
 		ck_assert(!rcore_helper_call(helper, deaths[_i], "", 1, reply, &size));
 		ck_assert_str_eq(rcore_helper_problem(helper), "SIGSEGV ended it");
@@ -224,7 +225,7 @@ static size_t wait_for_ever(void *context, const void *request, size_t size, voi
 START_TEST(gives_up)
 {
 	size_t size = 0;
-	struct rcore_helper *helper = rcore_helper_new(NULL);
+	struct rcore_helper *helper = rcore_helper_new(NULL, rcore_elf_lacked_memory);
 	ck_assert(!rcore_helper_call(helper, wait_for_ever, "", 1, reply, &size));
 	rcore_helper_retry(helper);
 	ck_assert(!rcore_helper_call(helper, echo, "hello", 6, reply, &size));
@@ -237,7 +238,7 @@ START_TEST(has_little_memory)
 {
 	size_t size = 0;
 	int count;
-	struct rcore_helper *helper = rcore_helper_new(NULL);
+	struct rcore_helper *helper = rcore_helper_new(NULL, rcore_elf_lacked_memory);
 	ck_assert(rcore_helper_call(helper, devour, "", 1, reply, &size));
 	memcpy(&count, reply, sizeof(count));
 	ck_assert_int_le(count, 16);
@@ -290,7 +291,7 @@ START_TEST(is_confined)
 	ck_assert_int_eq(mkfifo(name, 0600), 0);
 	snprintf(name, sizeof(name), "%s/file", folder);
 	close(open(name, O_WRONLY | O_CREAT, 0600));
-	struct rcore_helper *helper = rcore_helper_new(NULL);
+	struct rcore_helper *helper = rcore_helper_new(NULL, rcore_elf_lacked_memory);
 	ck_assert(rcore_helper_call(helper, misbehave, folder, sizeof(folder), reply, &size));
 	memcpy(&done, reply, sizeof(done));
 	ck_assert_int_eq(done, 0);

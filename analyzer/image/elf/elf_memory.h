@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_IMAGE_ELF_MEMORY_H
+#define RCORE_IMAGE_ELF_MEMORY_H
+
+#include <stdbool.h>
+
+/*
+ * Returns whether elfutils lacked memory since errno was set to 0: malloc() has
+ * set errno, or the last error of libelf, libdw or libdwfl says so. Forgets
+ * these errors. Call it after each step, because the next one may replace them:
+ * to elfutils, a section that it has no memory for does not exist, and then it
+ * goes on.
+ */
+bool rcore_elf_lacked_memory(void);
+
+#endif
