@@ -231,10 +231,12 @@ static void hide_name(struct walk *walk, const char **slot)
 	walk->counts[RCORE_REDACTED_NAME]++;
 }
 
-/* Numbers and the like name nothing. */
+/*
+ * true, nil and the like reveal nothing. Neither does a number, unless it is
+ * the value of a name that is hidden, too.
+ */
 static void hide_value(struct walk *walk, const char **slot, const char *key)
 {
-	/* Where a key is hidden, nobody can tell whether a number is secret. */
 	bool is_plain = rcore_secret_is_void(*slot, strlen(*slot)) ||
 			(!key && !(*slot)[strspn(*slot, "0123456789.-")]);
 	if (walk->redactor->mode == RCORE_REDACT_ALL && !is_plain)

@@ -29,7 +29,7 @@ class Client
     api_key = secret("api_key")
     options = { user: "bob", "Authorization" => "Basic #{secret("basic")}", nested: { secret: secret("nested"), list: [1, 2] } }
     login = Login.new("bob", secret("struct"))
-    account = { pin: SECRETS["numbers"]["pin"], "otp" => SECRETS["numbers"]["otp"], visits: 3 }
+    account = { pin: SECRETS["numbers"]["pin"], "otp" => SECRETS["numbers"]["otp"], "tokens" => [SECRETS["numbers"]["nested"]], visits: 3 }
     pin_code = SECRETS["numbers"]["pin_code"]
     credentials = [secret("first"), secret("second")]
     password = secret("password")

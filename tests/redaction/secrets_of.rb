@@ -19,7 +19,7 @@ class SecretsOf
     }
     @forms = Forms.planted
     @strings = { "diary" => "Dear diary #{random("a".."z", 10)}", "stack" => "On the stack #{random("a".."z", 10)}" }
-    @numbers = { "pin" => rand(10**9...10**10), "otp" => rand(10**7...10**8) + 0.625, "pin_code" => rand(10**9...10**10) }
+    @numbers = { "pin" => rand(10**9...10**10), "otp" => rand(10**7...10**8) + 0.625, "pin_code" => rand(10**9...10**10), "nested" => rand(10**9...10**10) }
     @environment = word
   end
 

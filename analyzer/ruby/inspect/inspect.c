@@ -80,6 +80,8 @@ static void inspect_value(struct rcore_inspect *inspect, uint64_t value)
 	uint64_t flags;
 	struct rcore_error *err = NULL;
 	size_t start = inspect->text.count;
+	if (rcore_inspect_hide_number(inspect, value))
+		return;
 	if (!inspect_immediate(inspect, value, &err)) {
 		err = rcore_flags(inspect->ruby, value, &flags);
 		if (!err && !inspect_slot(inspect, value, flags)) {
@@ -100,6 +102,7 @@ static void run(struct rcore_inspect *inspect, uint64_t value)
 			&inspect->frames.items[inspect->frames.count - 1];
 		bool more = false;
 		uint64_t child = 0;
+		inspect->has_key = frame->has_key;
 		struct rcore_error *err =
 			inspect->full ? NULL : frame->next(inspect, frame, &more, &child);
 		if (err)
@@ -149,6 +152,7 @@ struct rcore_error *rcore_inspect(struct rcore_ruby *ruby, uint64_t value,
 	struct rcore_inspect inspect = {
 		.ruby = ruby,
 		.anew = rcore_inspect,
+		.has_key = options->has_key,
 		.options =
 			{
 				options->depth == RCORE_NO_DEPTH

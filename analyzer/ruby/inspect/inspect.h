@@ -41,4 +41,7 @@ struct rcore_error *rcore_inspect(struct rcore_ruby *ruby, uint64_t value,
 				  const struct rcore_inspect_options *options,
 				  struct rcore_value *ret);
 
+/* Whether it is a String or a Symbol. */
+bool rcore_inspect_is_text(struct rcore_ruby *ruby, uint64_t value);
+
 #endif

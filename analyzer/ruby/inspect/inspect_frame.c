@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "ruby/inspect/inspect.h"
 #include "ruby/inspect/inspect_private.h"
 
 bool rcore_inspect_is_open(const struct rcore_inspect *inspect, uint64_t value)
@@ -31,6 +32,7 @@ struct rcore_error *rcore_inspect_open(struct rcore_inspect *inspect,
 					  RCORE_INSPECT_FRAME_LIMIT);
 	}
 	*open = *frame;
+	open->has_key = inspect->has_key;
 	open->limit = frame->is_whole || frame->count < limit ? frame->count : limit;
 	return NULL;
 }
@@ -56,4 +58,39 @@ bool rcore_inspect_item(struct rcore_inspect *inspect, struct rcore_inspect_fram
 		rcore_inspect_printf(inspect, "%s... (%" PRIu64 " more)", separator,
 				     frame->count - frame->index);
 	return false;
+}
+
+static uint64_t type_of(struct rcore_ruby *ruby, uint64_t value)
+{
+	uint64_t flags;
+	if (rcore_immediate(ruby, value) != RCORE_NO_IMMEDIATE ||
+	    rcore_read_field(ruby->memory, value, &ruby->layout->basic.flags, &flags))
+		return RCORE_T_NONE;
+	return flags & RCORE_T_MASK;
+}
+
+bool rcore_inspect_is_text(struct rcore_ruby *ruby, uint64_t value)
+{
+	uint64_t type = type_of(ruby, value);
+	return rcore_immediate(ruby, value) == RCORE_STATIC_SYMBOL || type == RCORE_T_SYMBOL ||
+	       type == RCORE_T_STRING;
+}
+
+static bool is_number(struct rcore_ruby *ruby, uint64_t value)
+{
+	enum rcore_immediate immediate = rcore_immediate(ruby, value);
+	uint64_t type = type_of(ruby, value);
+	return immediate == RCORE_FIXNUM || immediate == RCORE_FLONUM ||
+	       type == RCORE_T_FLOAT || type == RCORE_T_BIGNUM || type == RCORE_T_RATIONAL ||
+	       type == RCORE_T_COMPLEX;
+}
+
+bool rcore_inspect_hide_number(struct rcore_inspect *inspect, uint64_t value)
+{
+	static const char stars[] = "********";
+	if (!inspect->has_key || !inspect->ruby->hides_text || !is_number(inspect->ruby, value))
+		return false;
+	rcore_inspect_puts(inspect, stars);
+	inspect->ruby->hidden_count++;
+	return true;
 }

@@ -4,96 +4,44 @@
 #include "ruby/object/hash.h"
 #include "ruby/inspect/inspect_private.h"
 
-/* in frame->data: whether a value is next, and which pair it is of */
+/* in frame->data: whether the value of a pair is printed next, and the pair */
 enum { HAS_KEY, KEY, VALUE };
 
-static uint64_t type_of(struct rcore_ruby *ruby, uint64_t value)
-{
-	uint64_t flags;
-	if (rcore_immediate(ruby, value) != RCORE_NO_IMMEDIATE ||
-	    rcore_read_field(ruby->memory, value, &ruby->layout->basic.flags, &flags))
-		return RCORE_T_NONE;
-	return flags & RCORE_T_MASK;
-}
-
-static bool is_number(struct rcore_ruby *ruby, uint64_t value)
-{
-	enum rcore_immediate immediate = rcore_immediate(ruby, value);
-	uint64_t type = type_of(ruby, value);
-	return immediate == RCORE_FIXNUM || immediate == RCORE_FLONUM ||
-	       type == RCORE_T_FLOAT || type == RCORE_T_BIGNUM || type == RCORE_T_RATIONAL ||
-	       type == RCORE_T_COMPLEX;
-}
-
-static bool is_text(struct rcore_ruby *ruby, uint64_t value)
-{
-	uint64_t type = type_of(ruby, value);
-	return rcore_immediate(ruby, value) == RCORE_STATIC_SYMBOL || type == RCORE_T_SYMBOL ||
-	       type == RCORE_T_STRING;
-}
-
-/*
- * If texts are replaced by stars, the key no longer says what its number is,
- * which may be secret. So the number is replaced, too.
- */
-static bool hide_number(struct rcore_inspect *inspect, const struct rcore_inspect_frame *frame)
-{
-	static const char stars[] = "********";
-	struct rcore_ruby *ruby = inspect->ruby;
-	if (!ruby->hides_text || !is_text(ruby, frame->data[KEY]) ||
-	    !is_number(ruby, frame->data[VALUE]))
-		return false;
-	rcore_inspect_puts(inspect, stars);
-	ruby->hidden_count++;
-	return true;
-}
-
-/* Prints what is between a key and its value. */
-static void put_arrow(struct rcore_inspect *inspect)
+static struct rcore_error *arrow(struct rcore_inspect *inspect,
+				 struct rcore_inspect_frame *frame, uint64_t *child)
 {
 	bool spaced = inspect->ruby->layout->traits.hash_with_colons;
 	rcore_inspect_puts(inspect, spaced ? " => " : "=>");
-}
-
-/* Begins the next pair. *more is false if there is none. */
-static struct rcore_error *next_pair(struct rcore_inspect *inspect,
-				     struct rcore_inspect_frame *frame, bool *more)
-{
-	bool found, done = false;
-	*more = rcore_inspect_item(inspect, frame);
-	if (!*more)
-		return NULL;
-	struct rcore_error *err =
-		rcore_hash_next(frame->state, &found, &frame->data[KEY], &frame->data[VALUE]);
-	if (!err && !found)
-		err = rcore_error_create(RCORE_ERROR_CORRUPT,
-					 "a Hash has fewer pairs than it counts");
-	if (!err && inspect->ruby->layout->traits.hash_with_colons)
-		err = rcore_inspect_symbol_key(inspect, frame->data[KEY], &done);
-	frame->data[HAS_KEY] = done;
-	return err;
+	frame->data[HAS_KEY] = false;
+	*child = frame->data[VALUE];
+	inspect->has_key |= rcore_inspect_is_text(inspect->ruby, frame->data[KEY]);
+	return NULL;
 }
 
 static struct rcore_error *next(struct rcore_inspect *inspect,
 				struct rcore_inspect_frame *frame, bool *more, uint64_t *child)
 {
-	bool has_key = frame->data[HAS_KEY];
+	uint64_t key, value;
+	bool found, done = false;
 	*more = true;
-	if (has_key)
-		put_arrow(inspect);
-	while (!has_key || hide_number(inspect, frame)) {
-		struct rcore_error *err = next_pair(inspect, frame, more);
-		if (err || !*more)
-			return err;
-		has_key = frame->data[HAS_KEY];
-		frame->data[HAS_KEY] = !has_key;
-		if (!has_key) {
-			*child = frame->data[KEY];
-			return NULL;
-		}
-	}
-	frame->data[HAS_KEY] = false;
-	*child = frame->data[VALUE];
+	if (frame->data[HAS_KEY])
+		return arrow(inspect, frame, child);
+	*more = rcore_inspect_item(inspect, frame);
+	if (!*more)
+		return NULL;
+	struct rcore_error *err = rcore_hash_next(frame->state, &found, &key, &value);
+	if (!err && !found)
+		err = rcore_error_create(RCORE_ERROR_CORRUPT,
+					 "a Hash has fewer pairs than it counts");
+	if (!err && inspect->ruby->layout->traits.hash_with_colons)
+		err = rcore_inspect_symbol_key(inspect, key, &done);
+	if (err)
+		return err;
+	*child = done ? value : key;
+	inspect->has_key |= done;
+	frame->data[HAS_KEY] = !done;
+	frame->data[KEY] = key;
+	frame->data[VALUE] = value;
 	return NULL;
 }
 

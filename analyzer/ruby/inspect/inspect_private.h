@@ -49,6 +49,11 @@ struct rcore_inspect_frame {
 	 * Its items are parts of one thing, so they are printed at any depth.
 	 */
 	bool is_whole;
+	/*
+	 * It is below a String or Symbol that is its key in a Hash; set by
+	 * rcore_inspect_open().
+	 */
+	bool has_key;
 	uint64_t data[3]; /* for the type */
 	void *state;      /* for the type, malloc'ed; freed with the frame */
 };
@@ -72,6 +77,11 @@ struct rcore_inspect {
 	char *problem; /* the first one, malloc'ed */
 	size_t problem_count;
 	bool out_of_memory, full;
+	/*
+	 * The next value has such a key, or is below one. A frame's `next` may
+	 * set it before it returns a child.
+	 */
+	bool has_key;
 };
 
 /* A type's function; `flags` is RBasic.flags. */
@@ -86,6 +96,13 @@ void rcore_inspect_printf(struct rcore_inspect *inspect, const char *format, ...
 
 /* Keeps the first problem, and frees the error. */
 void rcore_inspect_problem(struct rcore_inspect *inspect, struct rcore_error *err);
+
+/*
+ * Writes stars if the value is a number that must be hidden: where texts are
+ * replaced by stars, a key no longer shows whether a number below it is a
+ * secret. Returns whether it did.
+ */
+bool rcore_inspect_hide_number(struct rcore_inspect *inspect, uint64_t value);
 
 /* Whether this value is already being printed, so that there is a cycle. */
 bool rcore_inspect_is_open(const struct rcore_inspect *inspect, uint64_t value);
