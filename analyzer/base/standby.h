@@ -11,18 +11,18 @@
 struct rcore_standby;
 
 /*
- * Starts one, as rcore_second_thread() does. Returns NULL if that fails. End it
- * with rcore_standby_stop().
+ * Starts a standby thread, as rcore_second_thread() does. Returns NULL if that
+ * fails. End it with rcore_standby_stop().
  */
 struct rcore_standby *rcore_standby_start(const pthread_attr_t *attributes);
 
-/* Lets it call `run`. It must have no other work. */
+/* Makes the thread call `run`. The thread must be idle. */
 void rcore_standby_give(struct rcore_standby *standby, void *(*run)(void *), void *argument);
 
 /* Waits until it has done its work. */
 void rcore_standby_wait(struct rcore_standby *standby);
 
-/* Ends it, after its work. `standby` may be NULL. */
+/* Ends the thread when its work is done. `standby` may be NULL. */
 void rcore_standby_stop(struct rcore_standby *standby);
 
 #endif

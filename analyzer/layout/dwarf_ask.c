@@ -72,7 +72,7 @@ static struct rcore_error *take(struct reply *reply, size_t size, struct rcore_l
 	reply->message[sizeof(reply->message) - 1] = '\0';
 	reply->layout.name[sizeof(reply->layout.name) - 1] = '\0';
 	if (!reply->is_done && reply->code >= RCORE_ERROR_NO_MEMORY &&
-	    reply->code <= RCORE_ERROR_LIMIT)
+	    reply->code <= RCORE_ERROR_TRACED)
 		return rcore_error_create(reply->code, "%s", reply->message);
 	if (!reply->is_done)
 		return rcore_error_create(RCORE_ERROR_CORRUPT, "%s", reply->message);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # With little memory, a report of a core lacks something only if rcore says so:
-# where the status is 0, it is the whole report. Libraries treat what they have
-# no memory for like what does not exist.
+# if the status is 0, the report is whole. Libraries treat data that they have
+# no memory for as missing.
 #
 #	tests/target/short_of_memory.sh RCORE
 set -eu
@@ -40,7 +40,7 @@ cp out whole
 	exit 1
 }
 
-# The least with which the whole report is written, nearly.
+# Finds approximately the least memory that suffices for the whole report.
 low=$FIRST high=$LARGE
 while [ $((high - low)) -gt $STEP ]; do
 	middle=$(((low + high) / 2))
@@ -53,16 +53,26 @@ room=$((high + 2 * STEP))
 while [ $room -gt $((high - MARGIN)) ] && [ $room -gt $FIRST ]; do
 	with $room
 	count=$((count + 1))
-	[ $status != 1 ] || marked=$((marked + 1))
+	if [ $status = 1 ]; then
+		marked=$((marked + 1))
+		grep -q '^Problems' out || [ -s err ] || {
+			echo "$room KiB: status 1, but the report does not say what it lacks" >&2
+			exit 1
+		}
+	fi
 	if [ $status = 0 ] && ! cmp -s out whole; then
 		echo "$room KiB: status 0, but the report differs:" >&2
 		diff whole out >&2 || true
 		exit 1
 	fi
 	if [ $status != 0 ] && [ ! -s out ] && [ ! -s err ]; then
-		echo "$room KiB: status $status without a word" >&2
+		echo "$room KiB: status $status without output" >&2
 		exit 1
 	fi
 	room=$((room - STEP))
 done
+[ $marked -gt 0 ] && [ $high -lt $LARGE ] || {
+	echo "no limit was found under which the report lacks something: $high KiB" >&2
+	exit 1
+}
 echo "$count limits, $marked reports that say what they lack"

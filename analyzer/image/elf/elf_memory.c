@@ -10,8 +10,8 @@
 #include "base/count.h"
 
 /*
- * Their error numbers are private, and the messages of most are the same. rcore
- * never calls setlocale(), so they are in English.
+ * elfutils' error numbers are private, but its messages for this error are
+ * alike. rcore never calls setlocale(), so they are in English.
  */
 static bool is_about_memory(const char *message)
 {

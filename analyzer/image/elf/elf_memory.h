@@ -8,8 +8,8 @@
  * Returns whether elfutils lacked memory since errno was set to 0: malloc() has
  * set errno, or the last error of libelf, libdw or libdwfl says so. Forgets
  * these errors. Call it after each step, because the next one may replace them:
- * to elfutils, a section that it has no memory for does not exist, and then it
- * goes on.
+ * elfutils treats a section for which it lacks memory as missing, and
+ * continues.
  */
 bool rcore_elf_lacked_memory(void);
 

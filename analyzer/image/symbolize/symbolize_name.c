@@ -98,7 +98,7 @@ static void read_module(struct rcore_native_module *module)
 		rcore_debug_sections_inflate(module->dwfl);
 	is_short |= rcore_elf_lacked_memory();
 	module->units = rcore_units_new(module->dwfl);
-	module->lacked_memory = is_short;
+	module->lacked_memory = rcore_elf_lacked_memory() || is_short;
 }
 
 /*

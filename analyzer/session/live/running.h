@@ -38,7 +38,7 @@ struct rcore_running_gaps {
 
 /*
  * Finds the VM stacks of the snapshot's fibers; if `of_threads`, only of those
- * that kernel threads are on. Error: NO_MEMORY.
+ * of fibers that kernel threads run. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_running_gaps_find(const struct rcore_snapshot *snapshot,
 					    bool of_threads, struct rcore_running_gaps *ret);
@@ -70,7 +70,7 @@ struct rcore_running_fds {
 	size_t count, capacity;
 	struct rcore_address_map known; /* from descriptor to index */
 	struct rcore_arena arena;
-	/* of note(), until read(); not owned */
+	/* what note() has noted and read() has not read yet; not owned */
 	struct {
 		const struct rcore_wait **items;
 		size_t count, capacity;

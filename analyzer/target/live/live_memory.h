@@ -27,7 +27,7 @@ struct rcore_live_memory {
 	struct rcore_stop *stop;
 	/*
 	 * Reads one half while the process is stopped; NULL: there is none.
-	 * is_urgent: it has a real-time priority.
+	 * `is_urgent`: whether that thread has a real-time priority.
 	 */
 	struct rcore_standby *standby;
 	bool is_urgent;

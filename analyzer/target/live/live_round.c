@@ -116,9 +116,10 @@ static struct rcore_error *list_running(struct rcore_live *live)
 
 static struct rcore_error *stop_process(struct rcore_live *live)
 {
-	int errnum = live->never_waits
-			     ? rcore_stop_begin(live->folder, live->most, &live->stop)
-			     : rcore_live_stop_in_turn(live->folder, live->most, &live->stop);
+	int errnum = live->never_waits ? rcore_stop_begin(live->folder, &live->sleepers,
+							  live->most, &live->stop)
+				       : rcore_live_stop_in_turn(live->folder, &live->sleepers,
+								 live->most, &live->stop);
 	if (errnum)
 		return rcore_live_explain(live->pid, live->folder, errnum);
 	live->memory.stop = live->stop;
@@ -154,7 +155,7 @@ static uint64_t let_go(struct rcore_live *live)
 	return nanoseconds;
 }
 
-/* Lets a second thread be ready when the process is stopped. */
+/* Starts a second thread before the process is stopped. */
 static void prepare_standby(struct rcore_live *live)
 {
 	pthread_attr_t urgent;

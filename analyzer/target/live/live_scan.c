@@ -8,13 +8,13 @@
 #include "target/live/live_private.h"
 #include "target/live/pages/live_halves.h"
 
-_Static_assert((int)RCORE_LIVE_SCAN_MOST <= (int)RCORE_LIVE_PAGES_ROOM, "the shared room");
+_Static_assert((int)RCORE_LIVE_SCAN_MOST <= (int)RCORE_LIVE_PAGES_ROOM, "rooms are too small");
 
 struct scan {
 	struct rcore_live_range *ranges;
 	rcore_live_scan_visit *visit;
 	void *context;
-	/* for each half; NULL: it allocates one */
+	/* A buffer for each half; NULL: the half allocates its own. */
 	uint8_t *const *rooms;
 	atomic_bool has_failed;
 };

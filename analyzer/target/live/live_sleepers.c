@@ -168,14 +168,25 @@ static bool has_not_run(const struct rcore_live_sleepers *sleepers,
 		waits - sleeper->waits <= 1);
 }
 
+static const struct rcore_live_sleeper *find(const struct rcore_live_sleepers *sleepers,
+					     int tid)
+{
+	const struct rcore_live_sleeper wanted = {.tid = tid};
+	return sleepers->count ? bsearch(&wanted, sleepers->items, sleepers->count,
+					 sizeof(wanted), by_tid)
+			       : NULL;
+}
+
+bool rcore_live_sleeps(const struct rcore_live_sleepers *sleepers, int tid)
+{
+	const struct rcore_live_sleeper *sleeper = find(sleepers, tid);
+	return sleeper && sleeper->sleeps;
+}
+
 bool rcore_live_has_slept(const struct rcore_live_sleepers *sleepers, unsigned machine, int tid,
 			  const struct rcore_native_thread *thread)
 {
-	const struct rcore_live_sleeper wanted = {.tid = tid};
-	const struct rcore_live_sleeper *sleeper =
-		sleepers->count ? bsearch(&wanted, sleepers->items, sleepers->count,
-					  sizeof(wanted), by_tid)
-				: NULL;
+	const struct rcore_live_sleeper *sleeper = find(sleepers, tid);
 	return sleeper && sleeper->sleeps &&
 	       (sleeper->is_stopped || rcore_syscall_is_interrupted(machine, thread)) &&
 	       thread->registers[rcore_register_sp(machine)] == sleeper->sp &&

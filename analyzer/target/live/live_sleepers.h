@@ -74,6 +74,9 @@ void rcore_live_sleeping_stacks(int folder, void (*visit)(void *context, uint64_
  */
 void rcore_live_sleepers_check(struct rcore_live_sleepers *sleepers);
 
+/* Whether the thread `tid` still slept at the last note() or check(). */
+bool rcore_live_sleeps(const struct rcore_live_sleepers *sleepers, int tid);
+
 /*
  * Returns whether the thread `tid` has slept since note(). `thread` has its
  * registers; it is stopped. Returns false in case of doubt, and always on

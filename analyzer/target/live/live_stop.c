@@ -131,12 +131,14 @@ static void free_stop(struct rcore_stop *stop)
 	free(stop);
 }
 
-int rcore_stop_begin(int folder, unsigned limit, struct rcore_stop **ret)
+int rcore_stop_begin(int folder, const struct rcore_live_sleepers *sleepers, unsigned limit,
+		     struct rcore_stop **ret)
 {
 	struct rcore_stop *stop = calloc(1, sizeof(*stop));
 	if (!stop)
 		return ENOMEM;
 	stop->tracees.folder = folder;
+	stop->tracees.sleepers = sleepers;
 	stop->limit = limit_from_now();
 	stop->most = limit;
 	pthread_condattr_t monotonic;

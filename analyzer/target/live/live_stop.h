@@ -2,6 +2,7 @@
 #ifndef RCORE_TARGET_LIVE_STOP_H
 #define RCORE_TARGET_LIVE_STOP_H
 
+#include "target/live/live_sleepers.h"
 #include "target/process.h"
 
 /*
@@ -33,15 +34,17 @@ struct rcore_stopped_thread {
 };
 
 /*
- * `folder` is /proc/PID. The process is resumed `limit` milliseconds after its
- * first thread stopped, but at the earliest when all have stopped, or, if
- * `limit` is 0, after RCORE_STOP_LIMIT_MS. Returns 0 or errno: ESRCH (ended),
- * EPERM (not allowed, or already traced), E2BIG (too many threads), ENOMEM,
- * EAGAIN (it is just executing another program). While the process is held, the
- * signals of job control are blocked in the calling thread, which must also end
- * the stop.
+ * `folder` is /proc/PID. Threads of which `sleepers` says that they sleep are
+ * stopped before the others; it may be NULL. The process is resumed `limit`
+ * milliseconds after its first thread stopped, but at the earliest when all
+ * have stopped, or, if `limit` is 0, after RCORE_STOP_LIMIT_MS. Returns 0 or
+ * errno: ESRCH (ended), EPERM (not allowed, or already traced), E2BIG (too many
+ * threads), ENOMEM, EAGAIN (it is just executing another program). While the
+ * process is held, the signals of job control and SIGCHLD are blocked in the
+ * calling thread, which must also end the stop.
  */
-int rcore_stop_begin(int folder, unsigned limit, struct rcore_stop **ret);
+int rcore_stop_begin(int folder, const struct rcore_live_sleepers *sleepers, unsigned limit,
+		     struct rcore_stop **ret);
 
 /*
  * Threads that did not stop in time have no registers. They are in the order of

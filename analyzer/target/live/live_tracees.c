@@ -52,6 +52,7 @@ static bool seize(void *context, int tid)
 		return false;
 	}
 	tracee->tid = tid;
+	tracee->sleeps = tracees->sleepers && rcore_live_sleeps(tracees->sleepers, tid);
 	/*
 	 * A thread that executes another program holds a lock for which this
 	 * call waits, until all other threads are gone. Those that are being
@@ -64,14 +65,16 @@ static bool seize(void *context, int tid)
 }
 
 /* Seized threads still run, so seizing is not part of the pause. */
-static bool interrupt(struct rcore_tracees *tracees, size_t first)
+static bool interrupt(struct rcore_tracees *tracees, size_t first, bool sleeps)
 {
 	if (!tracees->begin)
 		tracees->begin = rcore_clock_ns();
 	for (size_t i = first; i < tracees->list.count; i++) {
 		struct rcore_tracee *tracee = &tracees->list.items[i];
-		if (tracee->state == RCORE_TRACEE_SEIZED &&
-		    ptrace(PTRACE_INTERRUPT, tracee->tid, NULL, NULL) &&
+		if (tracee->sleeps != sleeps || tracee->state != RCORE_TRACEE_SEIZED)
+			continue;
+		tracee->is_interrupted = true;
+		if (ptrace(PTRACE_INTERRUPT, tracee->tid, NULL, NULL) &&
 		    !note_refused(tracees, tracee))
 			return false;
 	}
@@ -124,13 +127,16 @@ static void wait_until_halted(struct rcore_tracees *tracees)
 	struct timespec pause = {.tv_nsec = FIRST_PAUSE};
 	for (size_t i = 0; i < tracees->list.count;) {
 		struct rcore_tracee *tracee = &tracees->list.items[i];
-		if (tracee->state == RCORE_TRACEE_SEIZED) {
+		bool is_awaited =
+			tracee->state == RCORE_TRACEE_SEIZED && tracee->is_interrupted;
+		if (is_awaited) {
 			look(tracee);
 			if (tracee->state == RCORE_TRACEE_HALTED)
 				read_registers(tracee);
 		}
 		/* If one does not stop in time, others still may have. */
-		if (tracee->state != RCORE_TRACEE_SEIZED || rcore_clock_ns() > limit) {
+		if (!is_awaited || tracee->state != RCORE_TRACEE_SEIZED ||
+		    rcore_clock_ns() > limit) {
 			i++;
 			continue;
 		}
@@ -156,6 +162,14 @@ static size_t count_halted(const struct rcore_tracees *tracees)
 	return count;
 }
 
+static bool halt_those(struct rcore_tracees *tracees, size_t first, bool sleeps)
+{
+	if (!interrupt(tracees, first, sleeps))
+		return false;
+	wait_until_halted(tracees);
+	return true;
+}
+
 /*
  * Running threads may start others until the last one has stopped. If the
  * process has as many threads as have stopped, there are no others.
@@ -168,9 +182,8 @@ static int halt_all(struct rcore_tracees *tracees)
 		int errnum = rcore_live_tasks(tracees->folder, seize, tracees);
 		if (tracees->errnum || errnum)
 			return tracees->errnum ? tracees->errnum : errnum;
-		if (!interrupt(tracees, before))
+		if (!halt_those(tracees, before, true) || !halt_those(tracees, before, false))
 			return tracees->errnum;
-		wait_until_halted(tracees);
 		halted = count_halted(tracees);
 	} while (tracees->list.count > before &&
 		 (!halted || halted != rcore_live_task_count(tracees->folder)));
@@ -192,16 +205,24 @@ int rcore_tracees_halt(struct rcore_tracees *tracees)
 	return errnum;
 }
 
-void rcore_tracees_release(struct rcore_tracees *tracees)
+static void release_those(struct rcore_tracees *tracees, bool sleeps)
 {
 	for (size_t i = 0; i < tracees->list.count; i++) {
 		struct rcore_tracee *tracee = &tracees->list.items[i];
+		if (tracee->sleeps != sleeps)
+			continue;
 		if (tracee->state == RCORE_TRACEE_SEIZED)
 			look(tracee);
 		if (tracee->state == RCORE_TRACEE_HALTED)
 			ptrace(PTRACE_DETACH, tracee->tid, NULL,
 			       (void *)(intptr_t)tracee->signal);
 	}
+}
+
+void rcore_tracees_release(struct rcore_tracees *tracees)
+{
+	release_those(tracees, false);
+	release_those(tracees, true);
 	tracees->end = rcore_clock_ns();
 }
 

@@ -17,6 +17,8 @@ enum rcore_tracee_state {
 
 struct rcore_tracee {
 	int tid;
+	bool sleeps;         /* as far as it was known when it was seized */
+	bool is_interrupted; /* asked to stop */
 	enum rcore_tracee_state state;
 	int signal; /* that it was about to receive */
 	/* Registers, once the thread is HALTED. `thread.tid` is not set. */
@@ -25,6 +27,8 @@ struct rcore_tracee {
 
 struct rcore_tracees {
 	int folder; /* of /proc/PID; all other members may start as zero */
+	/* NULL: nobody knows which threads sleep. Not owned. */
+	const struct rcore_live_sleepers *sleepers;
 	struct {
 		struct rcore_tracee *items;
 		size_t count, capacity;
@@ -43,7 +47,9 @@ struct rcore_tracees {
 };
 
 /*
- * Seizes and stops them all, and reads their registers. Returns 0 or errno like
+ * Seizes and stops them all, and reads their registers. Threads that sleep are
+ * stopped first and resumed last: that takes most of the time, and meanwhile
+ * the others work. Returns 0 or errno like
  * rcore_stop_begin(); in either case, some may have to be resumed. Cancellation
  * of the calling thread must be disabled and asynchronous: it is enabled around
  * the one call that may wait forever.

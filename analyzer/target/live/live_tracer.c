@@ -44,14 +44,15 @@ static bool is_rcore(int pid)
 	return rcore_live_status_of(pid, &status) && !strcmp(status.name, "rcore");
 }
 
-int rcore_live_stop_in_turn(int folder, unsigned limit, struct rcore_stop **ret)
+int rcore_live_stop_in_turn(int folder, const struct rcore_live_sleepers *sleepers,
+			    unsigned limit, struct rcore_stop **ret)
 {
 	const struct timespec pause = {.tv_nsec = 2000000};
 	uint64_t end = rcore_clock_ns() +
 		       (RCORE_STOP_LIMIT_MS + RCORE_STOP_WAIT_MS) * UINT64_C(1000000);
 	bool was_traced = true;
 	for (;;) {
-		int errnum = rcore_stop_begin(folder, limit, ret);
+		int errnum = rcore_stop_begin(folder, sleepers, limit, ret);
 		if (errnum != EPERM || rcore_clock_ns() > end)
 			return errnum;
 		/* A tracer that detaches between the two calls is not found. */

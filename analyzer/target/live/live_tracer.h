@@ -19,6 +19,7 @@ int rcore_live_tracer(int folder);
  * which takes milliseconds, and at most
  * RCORE_STOP_LIMIT_MS + RCORE_STOP_WAIT_MS. It does not wait for other tracers.
  */
-int rcore_live_stop_in_turn(int folder, unsigned limit, struct rcore_stop **ret);
+int rcore_live_stop_in_turn(int folder, const struct rcore_live_sleepers *sleepers,
+			    unsigned limit, struct rcore_stop **ret);
 
 #endif

@@ -343,7 +343,12 @@ static struct rcore_error *keep(const struct walk *walk)
 static struct rcore_error *load_range(struct rcore_loader *loader, struct rcore_fiber *fiber,
 				      uint64_t cfp, size_t count)
 {
-	enum { CHUNK = 512 };
+	/*
+	 * So many frames have at most RCORE_LIVE_SCAN_SIZE bytes, so the copy
+	 * of a running process answers the read. What it does not answer is
+	 * read after the stop, and then the process is stopped a second time.
+	 */
+	enum { CHUNK = 128 };
 	struct walk walk = {.loader = loader, .fiber = fiber, .cfp = cfp, .limit = cfp};
 	char *copy = malloc(CHUNK * loader->ruby->layout->cfp.size);
 	struct rcore_error *err =

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tests what is read again while a process is stopped: which pages, and by which threads. */
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -10,9 +12,11 @@
 
 #include "base/count.h"
 #include "base/page_buffer.h"
+#include "base/second_thread.h"
 #include "base/standby.h"
 #include "live_child.h"
 #include "suite.h"
+#include "target/live/live_private.h"
 #include "target/live/pages/live_pages_private.h"
 
 static void copied_ahead(struct rcore_live *live)
@@ -23,15 +27,16 @@ static void copied_ahead(struct rcore_live *live)
 
 /*
  * Pages that rested are read again in whatever order they were woken, and only
- * they: this program changes all of them after the copy.
+ * they: this program changes all of them after the copy. So is the last page,
+ * which is met only after the others were noted.
  */
 START_TEST(wakes_in_any_order)
 {
-	enum { COUNT = 64, PAGE = 4096, OLD = 1, NEW = 2, STEP = 3 };
-	uint8_t *bytes = mmap(NULL, COUNT * PAGE, PROT_READ | PROT_WRITE,
-			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	enum { COUNT = 64, PAGE = 4096, SIZE = (COUNT + 1) * PAGE, OLD = 1, NEW = 2, STEP = 3 };
+	uint8_t byte, *bytes = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne(bytes, MAP_FAILED);
-	memset(bytes, OLD, COUNT * PAGE);
+	memset(bytes, OLD, SIZE);
 	struct child child = child_start(child_counts, NULL);
 	struct rcore_live *live = live_opened(child.pid);
 	const uint64_t start = address_of(bytes);
@@ -40,7 +45,9 @@ START_TEST(wakes_in_any_order)
 	copied_ahead(live);
 	ck_assert_uint_eq(rcore_live_rest(live, start, start + COUNT * PAGE), COUNT * PAGE);
 	rcore_live_note_awake(live);
-	memset(bytes, NEW, COUNT * PAGE);
+	ck_assert_int_eq(rcore_read(rcore_live_memory(live), start + COUNT * PAGE, &byte, 1),
+			 RCORE_FAULT_NONE);
+	memset(bytes, NEW, SIZE);
 	child_runs(&child);
 	live_begun(live, true);
 	for (int i = COUNT - 1; i >= 0; i -= STEP)
@@ -48,8 +55,8 @@ START_TEST(wakes_in_any_order)
 				start + (uint64_t)i * PAGE + 1);
 	rcore_live_fetch(live);
 	live_ended(live);
-	for (int i = 0; i < COUNT; i++) {
-		const bool is_woken = (COUNT - 1 - i) % STEP == 0;
+	for (int i = 0; i <= COUNT; i++) {
+		const bool is_woken = i == COUNT || (COUNT - 1 - i) % STEP == 0;
 		uint8_t copy[PAGE];
 		ck_assert_int_eq(rcore_read(rcore_live_memory(live), start + (uint64_t)i * PAGE,
 					    copy, PAGE),
@@ -57,6 +64,41 @@ START_TEST(wakes_in_any_order)
 		for (int k = 0; k < PAGE; k++)
 			ck_assert_int_eq(copy[k], is_woken ? NEW : OLD);
 	}
+	rcore_live_close(live);
+	child_stop(&child);
+	munmap(bytes, SIZE);
+}
+END_TEST
+
+/*
+ * Pages that were woken before the process was stopped are read even if no
+ * thread has run since the copy, and the others need not be read again.
+ */
+START_TEST(reads_what_woke_early)
+{
+	enum { COUNT = 8, PAGE = 4096 };
+	uint8_t *bytes = mmap(NULL, COUNT * PAGE, PROT_READ | PROT_WRITE,
+			      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(bytes, MAP_FAILED);
+	memset(bytes, 1, COUNT * PAGE);
+	struct child child = child_start(child_sleeps, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	const uint64_t start = address_of(bytes), end = start + COUNT * PAGE;
+	struct rcore_live_pause pause, none;
+	uint8_t byte;
+	rcore_live_forget(live);
+	rcore_live_keep(live, start, end);
+	copied_ahead(live);
+	ck_assert_uint_eq(rcore_live_rest(live, start, end), COUNT * PAGE);
+	rcore_live_wake(live, start, end);
+	rcore_live_note_awake(live);
+	live_begun(live, true);
+	rcore_live_release(live, &pause);
+	for (uint64_t at = start; at < end; at += PAGE)
+		ck_assert_int_eq(rcore_read(rcore_live_memory(live), at, &byte, 1),
+				 RCORE_FAULT_NONE);
+	ck_assert(!rcore_live_has_missed(live));
+	rcore_live_end(live, &none);
 	rcore_live_close(live);
 	child_stop(&child);
 	munmap(bytes, COUNT * PAGE);
@@ -106,14 +148,43 @@ START_TEST(sleeps_while_threads_stop)
 }
 END_TEST
 
+/* Those that sleep are stopped before those that work. */
+START_TEST(tells_sleepers_from_workers)
+{
+	enum { LOOKS = 20 };
+	struct child child = child_start(child_threads, NULL);
+	struct rcore_live_sleepers sleepers = {0};
+	char path[64];
+	int sleeping = 0, working = 0;
+	snprintf(path, sizeof(path), "/proc/%d", child.pid);
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ck_assert_int_ge(folder, 0);
+	for (int i = 0; i < LOOKS; i++) {
+		rcore_live_sleepers_note(&sleepers, folder);
+		child_runs(&child);
+		rcore_live_sleepers_check(&sleepers);
+		sleeping += rcore_live_sleeps(&sleepers, child.pid);
+		for (int k = 0; k < CHILD_THREADS; k++)
+			working += !rcore_live_sleeps(&sleepers, child.shared->tids[k]);
+		ck_assert(!rcore_live_sleeps(&sleepers, 1));
+		rcore_live_sleepers_clear(&sleepers);
+		ck_assert(!rcore_live_sleeps(&sleepers, child.pid));
+	}
+	ck_assert_int_gt(working, 0);
+	ck_assert(sleeping || access("/proc/self/schedstat", R_OK));
+	close(folder);
+	child_stop(&child);
+}
+END_TEST
+
 static void *count_up(void *argument)
 {
 	*(int *)argument += 1;
 	return NULL;
 }
 
-/* A standby thread does what it is given, in turn, and ends after it. */
-START_TEST(has_a_thread_ready)
+/* A standby thread does its jobs in order, and then ends. */
+START_TEST(standby_thread_works)
 {
 	enum { TIMES = 1000 };
 	int count = 0;
@@ -160,6 +231,7 @@ START_TEST(copies_in_halves)
 			child_runs(&child);
 		}
 		live_begun(live, true);
+		ck_assert(live->memory.standby || !_i || !rcore_has_processors());
 		live_ended(live);
 	}
 	for (size_t at = 0, gap = 0; at < SIZE; at += PAGE) {
@@ -181,8 +253,9 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {wakes_in_any_order, digests_pages_alike,
-				      has_a_thread_ready, sleeps_while_threads_stop};
+	const TTest *const tests[] = {wakes_in_any_order,        reads_what_woke_early,
+				      digests_pages_alike,       standby_thread_works,
+				      sleeps_while_threads_stop, tells_sleepers_from_workers};
 	const struct rcore_test_loop loops[] = {{copies_in_halves, 2}};
 	const struct rcore_test_suite suite = {
 		.name = "live, read again",

@@ -27,6 +27,18 @@ static void *run(void *argument)
 	return NULL;
 }
 
+static bool is_urgent_now(const struct rcore_live_memory *memory)
+{
+	return memory->stop && rcore_stop_is_urgent(memory->stop);
+}
+
+/* Returns the thread that is ready, if it has the right priority, or NULL. */
+static struct rcore_standby *ready_thread(const struct rcore_live_memory *memory)
+{
+	bool is_right = memory->standby && memory->is_urgent == is_urgent_now(memory);
+	return is_right ? memory->standby : NULL;
+}
+
 /* Which thread reads a half. */
 struct reader {
 	struct rcore_standby *standby; /* or else: */
@@ -40,13 +52,12 @@ struct reader {
 static bool start(struct half *half, struct reader *ret)
 {
 	pthread_attr_t urgent;
-	bool is_urgent = half->memory.stop && rcore_stop_is_urgent(half->memory.stop);
-	bool has_standby = half->memory.standby && half->memory.is_urgent == is_urgent;
-	*ret = (struct reader){.standby = has_standby ? half->memory.standby : NULL};
-	if (has_standby) {
+	*ret = (struct reader){.standby = ready_thread(&half->memory)};
+	if (ret->standby) {
 		rcore_standby_give(ret->standby, run, half);
 		return true;
 	}
+	bool is_urgent = is_urgent_now(&half->memory);
 	rcore_priority_attributes(&urgent);
 	int errnum = rcore_second_thread(&ret->thread, is_urgent ? &urgent : NULL, run, half);
 	if (errnum == EPERM)
@@ -76,7 +87,7 @@ void rcore_live_in_halves(struct rcore_live_memory *memory,
 		first += ranges[half.from++].size + RANGE;
 	half.memory.file = -1;
 	half.memory.late_count = 0;
-	size_t least = memory->standby ? LEAST_IF_READY : LEAST;
+	size_t least = ready_thread(memory) ? LEAST_IF_READY : LEAST;
 	bool is_split = half.from < count && bytes >= least && rcore_has_processors() &&
 			start(&half, &reader);
 	read(context, memory, 0, is_split ? half.from : count);

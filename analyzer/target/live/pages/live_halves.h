@@ -12,8 +12,9 @@ typedef void rcore_live_half(void *context, struct rcore_live_memory *memory, si
 
 /*
  * Reads the ranges of a list with one or two calls of `read`: if they are many,
- * or have a megabyte, one call is in another thread, at the same time. While a
- * process is stopped, the processors on which its threads ran are free.
+ * or have a megabyte (a tenth of that if a thread is ready), one call is in
+ * another thread, at the same time. While a process is stopped, the processors
+ * on which its threads ran are free.
  */
 void rcore_live_in_halves(struct rcore_live_memory *memory,
 			  const struct rcore_live_range *ranges, size_t count,

@@ -84,8 +84,8 @@ struct rcore_live_pages {
 	uint64_t unlike; /* the last value that digest() invented */
 	/*
 	 * Indices of the pages that the next fill() reads. The list may also
-	 * have pages that it need not read. If `are_all_wanted`, it is not
-	 * whole, and fill() looks at all pages.
+	 * have pages that it need not read, or have a page twice. If
+	 * `are_all_wanted`, it is not whole, and fill() looks at all pages.
 	 */
 	struct rcore_live_page_list {
 		uint32_t *items;
@@ -94,8 +94,8 @@ struct rcore_live_pages {
 	bool are_all_wanted;
 	/*
 	 * Indices of the pages that neither rested nor were constant at
-	 * note_awake(), when there were `noted_count` pages. Thousands of
-	 * fibers have many more that rest. The first `awake_sorted` of them
+	 * note_awake(), when there were `noted_count` pages. With thousands of
+	 * fibers, most pages rest. The first `awake_sorted` of them
 	 * are in `sorted`.
 	 */
 	struct rcore_live_page_list awake;
@@ -117,8 +117,9 @@ struct rcore_live_pages {
 	size_t room; /* pages left in the last block */
 
 	/*
-	 * Into which each thread of fill() reads pages that it compares; NULL:
-	 * it reads them into their place. Others may use them in between.
+	 * Buffers, one for each thread of fill(), for pages that it compares;
+	 * NULL: it reads them into their place. Other code may use them
+	 * between calls of fill().
 	 */
 	uint8_t *rooms[RCORE_LIVE_HALVES];
 };
@@ -184,7 +185,7 @@ bool rcore_live_pages_are_same(struct rcore_live_pages *pages, uint64_t start, u
 /*
  * Lists the pages that do not rest, so that again() and fill() need not look
  * for them while the process is stopped. Call it between compare() and again(),
- * after rest(). It need not succeed.
+ * after rest(). If memory is short, they look at all pages.
  */
 void rcore_live_pages_note_awake(struct rcore_live_pages *pages);
 

@@ -29,7 +29,7 @@ enum {
 	ROOM = SLICE_BYTES + RANGE_BYTES,
 };
 
-_Static_assert((int)ROOM >= (int)RCORE_LIVE_PAGES_ROOM, "the shared room");
+_Static_assert((int)ROOM >= (int)RCORE_LIVE_PAGES_ROOM, "rooms are too small");
 
 void rcore_live_pages_add_rooms(struct rcore_live_pages *pages)
 {
@@ -136,6 +136,9 @@ static bool add_page(struct filling *filling, size_t item)
 	size_t last = filling->ranges.count - 1;
 	struct rcore_live_range *range =
 		filling->ranges.count ? &filling->ranges.items[last] : NULL;
+	/* The list may have a page twice. */
+	if (range && item < filling->firsts.items[last] + range->size / PAGE)
+		return true;
 	bool is_next = range && filling->firsts.items[last] + range->size / PAGE == item &&
 		       follows(range, page) && range->size < RANGE_BYTES;
 	if (!is_next) {
@@ -167,7 +170,8 @@ static void sort_wanted(struct rcore_live_page_list *wanted)
 		}
 }
 
-static bool fill_once(struct rcore_live_pages *pages)
+/* *ret_whole is false if memory was short, so that pages are left. */
+static bool fill_once(struct rcore_live_pages *pages, bool *ret_whole)
 {
 	struct filling filling = {.pages = pages};
 	bool is_whole = true;
@@ -177,6 +181,7 @@ static bool fill_once(struct rcore_live_pages *pages)
 	else
 		for (size_t i = 0; i < pages->wanted.count && is_whole; i++)
 			is_whole = add_page(&filling, pages->wanted.items[i]);
+	*ret_whole = is_whole;
 	rcore_live_in_halves(pages->below, filling.ranges.items, filling.ranges.count,
 			     read_ranges, &filling);
 	free(filling.ranges.items);
@@ -187,8 +192,9 @@ static bool fill_once(struct rcore_live_pages *pages)
 void rcore_live_pages_fill(struct rcore_live_pages *pages)
 {
 	sort_wanted(&pages->wanted);
-	while (fill_once(pages) && !pages->below->is_gone)
+	bool is_whole;
+	while (fill_once(pages, &is_whole) && !pages->below->is_gone)
 		;
 	pages->wanted.count = 0;
-	pages->are_all_wanted = false;
+	pages->are_all_wanted = !is_whole;
 }

@@ -47,9 +47,10 @@ void rcore_live_pages_note_awake(struct rcore_live_pages *pages)
 	}
 	pages->noted_count = pages->count;
 	/* Both are written once, like the rooms. */
+	const size_t wanted = pages->wanted.count;
 	for (size_t i = 0; i < pages->awake.count; i++)
 		rcore_live_pages_note_wanted(pages, pages->awake.items[i]);
-	pages->wanted.count = 0;
+	pages->wanted.count = wanted;
 	pages->changes = malloc((pages->awake_sorted + 1) * sizeof(*pages->changes));
 	rcore_live_pages_count_changes(pages);
 }
