@@ -248,7 +248,7 @@ static void summarize(const struct rcore_snapshot *snapshot, struct rcore_cli_lo
 			 rcore_summary_title(&snapshot->summary[0]), snapshot->summary[0].text);
 }
 
-/* Adds how to do without a stop, if the command can. */
+/* Suggests --no-stop, if the command has it. */
 static struct rcore_error *suggest_no_stop(const struct run *run, struct rcore_error *err)
 {
 	if (!err || err->code != RCORE_ERROR_TRACED ||

@@ -204,11 +204,11 @@ enum {
 	 */
 	RCORE_WITHOUT_NO_STOP = 2,
 	RCORE_WITHOUT_MAX_PAUSE = 4, /* the output is one moment */
-	/* The output has nothing of parked fibers, or is one moment. */
+	/* The output does not show parked fibers, or is one moment. */
 	RCORE_WITHOUT_EXACT = 8,
 	/* The output does not say what fibers work on. */
 	RCORE_WITHOUT_RECOGNIZERS = 16,
-	/* The output has nothing of fibers. */
+	/* The output does not show fibers. */
 	RCORE_WITHOUT_FIBERS =
 		RCORE_WITHOUT_WATCH | RCORE_WITHOUT_EXACT | RCORE_WITHOUT_RECOGNIZERS,
 };

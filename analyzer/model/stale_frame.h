@@ -6,8 +6,8 @@
 
 /*
  * Notes that compiled code had not saved the pc of a frame: its line is
- * unknown. A method of Ruby's core (<internal:...>) keeps the line of its
- * caller, with which Ruby prints it.
+ * unknown. A method of Ruby's core (<internal:...>) keeps its caller's line,
+ * which Ruby prints for it.
  */
 static inline void rcore_frame_set_stale(struct rcore_frame *frame)
 {

@@ -27,8 +27,6 @@ struct rcore_inspect_options {
 	size_t max_items;
 	/* Bytes in all: no further element begins after them. */
 	size_t max_text;
-	/* The value is below a String or Symbol that is its key in a Hash. */
-	bool has_key;
 };
 
 /* A depth of 0: print only the size of a container. */

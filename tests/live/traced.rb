@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-# A process that strace traces cannot be stopped. Only commands that can do without a stop suggest that.
+# A process that strace traces cannot be stopped. Only commands that have --no-stop suggest it.
 module Traced
   ADVICE = { "waits" => "detach that tracer, or use --no-stop (Ruby frames only)", "heap" => "detach that tracer",
              "bpf-params" => "detach that tracer" }.freeze

@@ -142,9 +142,9 @@ static size_t or_default(size_t option, size_t value)
 	return option ? option : value;
 }
 
-struct rcore_error *rcore_inspect(struct rcore_ruby *ruby, uint64_t value,
-				  const struct rcore_inspect_options *options,
-				  struct rcore_value *ret)
+static struct rcore_error *inspect_with(struct rcore_ruby *ruby, uint64_t value, bool has_key,
+					const struct rcore_inspect_options *options,
+					struct rcore_value *ret)
 {
 	static const struct rcore_inspect_options none;
 	if (!options)
@@ -152,7 +152,7 @@ struct rcore_error *rcore_inspect(struct rcore_ruby *ruby, uint64_t value,
 	struct rcore_inspect inspect = {
 		.ruby = ruby,
 		.anew = rcore_inspect,
-		.has_key = options->has_key,
+		.has_key = has_key,
 		.options =
 			{
 				options->depth == RCORE_NO_DEPTH
@@ -175,4 +175,18 @@ struct rcore_error *rcore_inspect(struct rcore_ruby *ruby, uint64_t value,
 		return rcore_error_no_memory();
 	*ret = result;
 	return NULL;
+}
+
+struct rcore_error *rcore_inspect(struct rcore_ruby *ruby, uint64_t value,
+				  const struct rcore_inspect_options *options,
+				  struct rcore_value *ret)
+{
+	return inspect_with(ruby, value, false, options, ret);
+}
+
+struct rcore_error *rcore_inspect_below_key(struct rcore_ruby *ruby, uint64_t value,
+					    const struct rcore_inspect_options *options,
+					    struct rcore_value *ret)
+{
+	return inspect_with(ruby, value, true, options, ret);
 }

@@ -41,6 +41,11 @@ struct rcore_error *rcore_inspect(struct rcore_ruby *ruby, uint64_t value,
 				  const struct rcore_inspect_options *options,
 				  struct rcore_value *ret);
 
+/* The same for a value whose key in a Hash is a String or a Symbol. */
+struct rcore_error *rcore_inspect_below_key(struct rcore_ruby *ruby, uint64_t value,
+					    const struct rcore_inspect_options *options,
+					    struct rcore_value *ret);
+
 /* Whether it is a String or a Symbol. */
 bool rcore_inspect_is_text(struct rcore_ruby *ruby, uint64_t value);
 

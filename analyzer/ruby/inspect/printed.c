@@ -76,10 +76,10 @@ static struct rcore_error *print_hash(struct printer *printer, uint64_t hash)
 		struct rcore_element *item = &printed->items[printed->item_count];
 		item->has_key = true;
 		err = inspect(printer, key, &item->key);
-		struct rcore_inspect_options options = *printer->options;
-		options.has_key |= rcore_inspect_is_text(printer->ruby, key);
+		bool has_key = rcore_inspect_is_text(printer->ruby, key);
 		if (!err)
-			err = rcore_inspect(printer->ruby, value, &options, &item->value);
+			err = (has_key ? rcore_inspect_below_key : rcore_inspect)(
+				printer->ruby, value, printer->options, &item->value);
 		if (!err)
 			printed->item_count++;
 	}

@@ -82,7 +82,7 @@ START_TEST(test_references)
 				      j, referrer.count);
 		for (size_t j = 0; j < found.count && !referrer.is_scanned; j++)
 			ck_assert_msg(has(referrer.references, referrer.count, found.values[j]),
-				      "%s: visit %zu is of an object that it does not refer to",
+				      "%s: visit %zu: the object does not refer to this one",
 				      referrer.name, j);
 		ck_assert_msg(!(found.state & RCORE_HEAP_PARTIAL), "%s is partial",
 			      referrer.name);
@@ -123,7 +123,7 @@ END_TEST
 
 /*
  * Damages each word of the ranges from `first_range` on, which include the slot.
- * However wrong a word is, rcore reads less than a limit.
+ * However wrong a word is, the number of reads has a limit.
  */
 static void damage(const struct referrer *referrer, size_t first_range)
 {

@@ -42,7 +42,7 @@ static void shows_bad(uint64_t value, const char *expected, const char *problem)
 static void shows_with(uint64_t value, unsigned depth, unsigned max_string, unsigned max_items,
 		       const char *expected)
 {
-	const struct rcore_inspect_options options = {depth, max_string, max_items, 0, false};
+	const struct rcore_inspect_options options = {depth, max_string, max_items, 0};
 	ck_assert_str_eq(inspected(value, &options).text, expected);
 }
 
