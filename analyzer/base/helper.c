@@ -259,8 +259,12 @@ static void died(struct rcore_helper *helper, bool is_late)
 	/* A file that keeps one call waiting would do so with the next one. */
 	if (is_late || signo == SIGALRM)
 		helper->gave_up = true;
-	bool had_no_buffers = !is_late && !signo && *helper->lacks_memory;
-	if (helper->problem[0] || had_no_buffers)
+	/* Where libdw has no memory, it calls exit(EXIT_FAILURE). */
+	if (!is_late && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_FAILURE &&
+	    user_limits_memory())
+		*helper->lacks_memory = true;
+	bool had_no_memory = !is_late && !signo && *helper->lacks_memory;
+	if (helper->problem[0] || had_no_memory)
 		return;
 	if (signo == SIGPROF || signo == SIGXCPU)
 		snprintf(helper->problem, sizeof(helper->problem),
