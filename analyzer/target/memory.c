@@ -41,6 +41,20 @@ struct rcore_error *rcore_fault_error(enum rcore_fault fault, const char *what,
  * Reads byte by byte, because a pack keeps all that was read, and anything that
  * the program once had there may follow a string.
  */
+enum rcore_fault rcore_read_large(struct rcore_memory *memory, uint64_t address, void *buffer,
+				  size_t size)
+{
+	enum rcore_fault fault = RCORE_FAULT_NONE;
+	for (uint8_t *out = buffer; size && !fault;) {
+		size_t piece = size < RCORE_READ_PIECE ? size : RCORE_READ_PIECE;
+		fault = rcore_read(memory, address, out, piece);
+		out += piece;
+		address += piece;
+		size -= piece;
+	}
+	return fault;
+}
+
 enum rcore_fault rcore_read_string(struct rcore_memory *memory, uint64_t address, char *buffer,
 				   size_t limit)
 {

@@ -56,6 +56,17 @@ static inline enum rcore_fault rcore_read_u32(struct rcore_memory *memory, uint6
 }
 
 /*
+ * Does the same in pieces of RCORE_READ_PIECE. A running process keeps what it
+ * reads only up to that size, so that a walk over a heap keeps nothing. What is
+ * not kept is read again after the stop, and then the process is stopped a
+ * second time. So use this for everything of variable size that is part of one
+ * thing: a stack, a table, a String.
+ */
+enum { RCORE_READ_PIECE = 8 << 10 };
+enum rcore_fault rcore_read_large(struct rcore_memory *memory, uint64_t address, void *buffer,
+				  size_t size);
+
+/*
  * Reads a C string of at most `limit - 1` bytes into `buffer`, and always
  * terminates it. Reads nothing after the NUL. Truncates longer strings.
  */

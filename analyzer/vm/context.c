@@ -100,7 +100,7 @@ static struct rcore_error *read_table(struct rcore_ruby *ruby, struct rcore_cont
 	uint64_t *slots = malloc(bytes + 1);
 	if (!slots)
 		return rcore_error_no_memory();
-	fault = rcore_read(ruby->memory, context->table + HEAD_SIZE, slots, bytes);
+	fault = rcore_read_large(ruby->memory, context->table + HEAD_SIZE, slots, bytes);
 	struct rcore_error *err =
 		bytes && fault ? rcore_fault_error(fault, "pairs of a Ruby_Profiler_State",
 						   context->table + HEAD_SIZE, bytes)

@@ -264,6 +264,12 @@ struct rcore_live *live_opened(pid_t pid)
 	return live;
 }
 
+void live_copied_ahead(struct rcore_live *live)
+{
+	struct rcore_error *err = rcore_live_copy_ahead(live);
+	ck_assert_msg(!err, "%s", err ? err->message : "");
+}
+
 void live_begun(struct rcore_live *live, bool stop)
 {
 	struct rcore_error *err = rcore_live_begin(live, stop);

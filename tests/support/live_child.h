@@ -64,6 +64,7 @@ void child_check_memory(struct rcore_memory *memory, const struct child *child);
 
 /* The functions of target/live/live.h, without errors. */
 struct rcore_live *live_opened(pid_t pid);
+void live_copied_ahead(struct rcore_live *live);
 void live_begun(struct rcore_live *live, bool stop);
 struct rcore_live_pause live_ended(struct rcore_live *live);
 

@@ -127,7 +127,7 @@ static struct rcore_error *load(struct rcore_ruby *ruby, struct rcore_iseq *iseq
 		unsigned char *copy = rcore_arena_alloc(&ruby->scratch, size);
 		if (!copy)
 			return rcore_error_no_memory();
-		enum rcore_fault fault = rcore_read(ruby->memory, table, copy, size);
+		enum rcore_fault fault = rcore_read_large(ruby->memory, table, copy, size);
 		if (fault != RCORE_FAULT_NONE)
 			return rcore_fault_error(fault, "succ_index_table", table, size);
 		iseq->succ_index_table = copy;

@@ -157,7 +157,8 @@ static struct rcore_error *set_names(struct rcore_ruby *ruby, uint64_t body, uin
 	uint64_t *ids = calloc(count, sizeof(*ids));
 	if (!ids)
 		return rcore_error_no_memory();
-	enum rcore_fault fault = rcore_read(ruby->memory, table, ids, count * sizeof(*ids));
+	enum rcore_fault fault =
+		rcore_read_large(ruby->memory, table, ids, count * sizeof(*ids));
 	if (fault)
 		err = rcore_fault_error(fault, "local_table", table, count * sizeof(*ids));
 	for (uint64_t i = 0; !err && i < count; i++)

@@ -96,8 +96,7 @@ static struct rcore_error *read_string(struct rcore_ruby *ruby, uint64_t value, 
 	char *text = rcore_arena_alloc(ruby->arena, length + 1);
 	if (!text)
 		return rcore_error_no_memory();
-	enum rcore_fault fault =
-		length ? rcore_read(ruby->memory, bytes, text, length) : RCORE_FAULT_NONE;
+	enum rcore_fault fault = rcore_read_large(ruby->memory, bytes, text, length);
 	if (fault != RCORE_FAULT_NONE)
 		return rcore_fault_error(fault, "bytes of a String", bytes, length);
 	if (!is_name)

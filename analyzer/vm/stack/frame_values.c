@@ -147,7 +147,8 @@ static struct rcore_error *add_env(struct walk *walk, const struct env *env, int
 	if (!values)
 		return rcore_error_no_memory();
 	uint64_t address = env->ep - (BOOKKEEPING + count) * WORD;
-	enum rcore_fault fault = rcore_read(walk->ruby->memory, address, values, count * WORD);
+	enum rcore_fault fault =
+		rcore_read_large(walk->ruby->memory, address, values, count * WORD);
 	if (fault)
 		err = rcore_fault_error(fault, "variables", address, count * WORD);
 	for (size_t i = 0; i < count && !err; i++) {

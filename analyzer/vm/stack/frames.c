@@ -312,7 +312,7 @@ static struct rcore_error *load_chunks(struct walk *walk, size_t count, char *co
 		size_t left = count - walk->frames.count, now = left < chunk ? left : chunk;
 		uint64_t at = walk->cfp + walk->frames.count * step;
 		enum rcore_fault fault =
-			rcore_read(walk->loader->ruby->memory, at, copy, now * step);
+			rcore_read_large(walk->loader->ruby->memory, at, copy, now * step);
 		if (fault) {
 			fiber->problem = rcore_problem(
 				walk->loader->snapshot,
@@ -343,12 +343,7 @@ static struct rcore_error *keep(const struct walk *walk)
 static struct rcore_error *load_range(struct rcore_loader *loader, struct rcore_fiber *fiber,
 				      uint64_t cfp, size_t count)
 {
-	/*
-	 * So many frames have at most RCORE_LIVE_SCAN_SIZE bytes, so the copy
-	 * of a running process answers the read. What it does not answer is
-	 * read after the stop, and then the process is stopped a second time.
-	 */
-	enum { CHUNK = 128 };
+	enum { CHUNK = 512 };
 	struct walk walk = {.loader = loader, .fiber = fiber, .cfp = cfp, .limit = cfp};
 	char *copy = malloc(CHUNK * loader->ruby->layout->cfp.size);
 	struct rcore_error *err =

@@ -19,12 +19,6 @@
 #include "target/live/live_private.h"
 #include "target/live/pages/live_pages_private.h"
 
-static void copied_ahead(struct rcore_live *live)
-{
-	struct rcore_error *err = rcore_live_copy_ahead(live);
-	ck_assert_msg(!err, "%s", err ? err->message : "");
-}
-
 /*
  * Pages that rested are read again in whatever order they were woken, and only
  * they: this program changes all of them after the copy. So is the last page,
@@ -42,7 +36,7 @@ START_TEST(wakes_in_any_order)
 	const uint64_t start = address_of(bytes);
 	rcore_live_forget(live);
 	rcore_live_keep(live, start, start + COUNT * PAGE);
-	copied_ahead(live);
+	live_copied_ahead(live);
 	ck_assert_uint_eq(rcore_live_rest(live, start, start + COUNT * PAGE), COUNT * PAGE);
 	rcore_live_note_awake(live);
 	ck_assert_int_eq(rcore_read(rcore_live_memory(live), start + COUNT * PAGE, &byte, 1),
@@ -88,7 +82,7 @@ START_TEST(reads_what_woke_early)
 	uint8_t byte;
 	rcore_live_forget(live);
 	rcore_live_keep(live, start, end);
-	copied_ahead(live);
+	live_copied_ahead(live);
 	ck_assert_uint_eq(rcore_live_rest(live, start, end), COUNT * PAGE);
 	rcore_live_wake(live, start, end);
 	rcore_live_note_awake(live);
@@ -226,7 +220,7 @@ START_TEST(copies_in_halves)
 	for (int round = 0; round < 2; round++) {
 		rcore_live_keep(live, address_of(bytes), address_of(bytes) + SIZE);
 		if (_i) {
-			copied_ahead(live);
+			live_copied_ahead(live);
 			rcore_live_note_awake(live);
 			child_runs(&child);
 		}

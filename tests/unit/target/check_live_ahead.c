@@ -21,12 +21,6 @@ static void keep_all(struct rcore_live *live, const struct child *child)
 			address_of(child->shared->copy + 1));
 }
 
-static void copied_ahead(struct rcore_live *live)
-{
-	struct rcore_error *err = rcore_live_copy_ahead(live);
-	ck_assert_msg(!err, "%s", err ? err->message : "");
-}
-
 static long count_in(struct rcore_memory *memory, const struct child *child)
 {
 	long value = -1;
@@ -64,7 +58,7 @@ START_TEST(knows_a_quiet_process)
 	for (int i = 0; i < 50; i++) {
 		wait_for_state(child.pid, 'S');
 		keep_all(live, &child);
-		copied_ahead(live);
+		live_copied_ahead(live);
 		live_begun(live, true);
 		quiet += rcore_live_is_quiet(live);
 		rcore_live_release(live, &pause);
@@ -91,7 +85,7 @@ START_TEST(notices_a_thread_that_ran_and_sleeps_again)
 	for (int i = 1; i <= 20; i++) {
 		wait_for_state(child.pid, 'S');
 		keep_all(live, &child);
-		copied_ahead(live);
+		live_copied_ahead(live);
 		kill(child.pid, SIGRTMIN);
 		while (child.shared->signals < i)
 			usleep(100);
@@ -116,7 +110,7 @@ START_TEST(notices_a_thread_that_woke)
 		struct rcore_live *live = live_opened(child.pid);
 		wait_for_state(child.pid, 'S');
 		keep_all(live, &child);
-		copied_ahead(live);
+		live_copied_ahead(live);
 		ck_assert_int_eq(count_in(rcore_live_bare_memory(live), &child), 0);
 		ck_assert_int_eq(write(wake[1], "x", 1), 1);
 		child_runs(&child);
@@ -143,7 +137,7 @@ START_TEST(copies_again_if_a_thread_has_run)
 	struct rcore_live_pause pause, none;
 	for (int i = 0; i < 20; i++) {
 		keep_all(live, &child);
-		copied_ahead(live);
+		live_copied_ahead(live);
 		long ahead = count_in(memory, &child);
 		child_runs(&child);
 		live_begun(live, true);
@@ -172,7 +166,7 @@ START_TEST(says_what_it_missed)
 	struct rcore_live_pause pause;
 	uint64_t constant;
 	uint8_t byte;
-	copied_ahead(live);
+	live_copied_ahead(live);
 	live_begun(live, true);
 	rcore_live_release(live, &pause);
 	ck_assert(rcore_process_auxv(rcore_live_process(live), AT_PHDR, &constant));
@@ -200,7 +194,7 @@ START_TEST(misses_what_is_noted_too_late)
 	struct child child = child_start(child_counts, NULL);
 	struct rcore_live *live = live_opened(child.pid);
 	struct rcore_live_pause pause;
-	copied_ahead(live);
+	live_copied_ahead(live);
 	live_begun(live, true);
 	rcore_live_release(live, &pause);
 	ck_assert(!rcore_live_has_missed(live));
@@ -220,7 +214,7 @@ START_TEST(digests_what_it_copied)
 	uint64_t pattern = address_of(child.shared->pattern);
 	uint64_t count = address_of(child.shared->copy);
 	keep_all(live, &child);
-	copied_ahead(live);
+	live_copied_ahead(live);
 	ck_assert(rcore_live_is_same(live, pattern, pattern + 4096));
 	ck_assert(!rcore_live_is_same(live, pattern + 4096, pattern + 8192));
 	ck_assert(rcore_live_is_same(live, count, count + sizeof(long)));
@@ -273,7 +267,7 @@ START_TEST(lets_pages_rest)
 	uint64_t count = address_of(child.shared->copy), page = count & ~UINT64_C(4095);
 	enum { RESTS, IN_PART, WAKES };
 	keep_all(live, &child);
-	copied_ahead(live);
+	live_copied_ahead(live);
 	long ahead = count_in(memory, &child);
 	ck_assert(rcore_live_is_same(live, page, page + 4096));
 	size_t saved = rcore_live_rest(live, page, page + 4096 - (_i == IN_PART));
@@ -293,7 +287,7 @@ START_TEST(lets_pages_rest)
 
 	/* Nothing rests in the next round. */
 	keep_all(live, &child);
-	copied_ahead(live);
+	live_copied_ahead(live);
 	child_runs(&child);
 	live_begun(live, true);
 	ck_assert_int_gt(count_in(memory, &child), held);
@@ -340,7 +334,7 @@ START_TEST(bounds_what_rests)
 	uint64_t pattern = address_of(child.shared->pattern);
 	uint64_t page = address_of(child.shared->copy) & ~UINT64_C(4095);
 	keep_all(live, &child);
-	copied_ahead(live);
+	live_copied_ahead(live);
 	uint64_t digest = rcore_live_digest(live, pattern, pattern + CHILD_PATTERN);
 	ck_assert_uint_eq(rcore_live_rest(live, 0, UINT64_MAX), 0);
 	ck_assert_uint_eq(rcore_live_rest(live, UINT64_MAX, 0), 0);
@@ -379,7 +373,7 @@ START_TEST(knows_each_thread_that_slept)
 	int ran = 0, slept = 0;
 	for (int i = 0; i < 20; i++) {
 		keep_all(live, &child);
-		copied_ahead(live);
+		live_copied_ahead(live);
 		child_runs(&child);
 		live_begun(live, true);
 		slept += rcore_live_has_thread_slept(live, child.pid);
@@ -427,7 +421,7 @@ START_TEST(finds_the_stacks_of_sleeping_threads)
 	for (int i = 0; i < 20; i++) {
 		struct stacks stacks = {.count = 0};
 		keep_all(live, &child);
-		copied_ahead(live);
+		live_copied_ahead(live);
 		rcore_live_visit_sleeping(live, note_stack, &stacks);
 		live_begun(live, true);
 		for (size_t k = 0; k < process->thread_count; k++) {

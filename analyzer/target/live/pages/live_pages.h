@@ -35,7 +35,7 @@ enum {
 	 * Longer reads are not kept: a walk over a whole heap uses what it
 	 * reads at once.
 	 */
-	RCORE_LIVE_SCAN_SIZE = 8 << 10,
+	RCORE_LIVE_SCAN_SIZE = RCORE_READ_PIECE,
 	RCORE_LIVE_PAGES_RECENT = 256,
 	/* Bytes that each of `rooms` has at least. */
 	RCORE_LIVE_PAGES_ROOM = 256 << 10,
