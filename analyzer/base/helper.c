@@ -27,6 +27,7 @@ enum {
 	/* For one call, on a machine that is busy or has a slow disk. */
 	WAIT_SECONDS = 60,
 	MAX_STARTS = 4,
+	END_MS = 1000, /* from its last message until it is gone */
 	/*
 	 * If a server is asked for debug files, which the user wants, the
 	 * helper has a network, and a call takes as long as a download.
@@ -232,15 +233,20 @@ static double seconds_of(const struct timeval *time)
 }
 
 /*
- * Returns the status of wait4(), or 0 if somebody else has it. What killed the
- * helper comes before our own signal.
+ * Returns the status of wait4(), or 0 if somebody else has it. What ended the
+ * helper comes before our own signal, which a confined process may not send:
+ * with is_ending, the helper has closed its socket, so it is about to end.
  */
-static int stop(struct rcore_helper *helper)
+static int stop(struct rcore_helper *helper, bool is_ending)
 {
 	struct rusage usage = {0};
 	int status = 0;
 	close(helper->socket);
 	pid_t ended = wait4(helper->pid, &status, WNOHANG, &usage);
+	for (int i = 0; i < END_MS && !ended && is_ending; i++) {
+		poll(NULL, 0, 1);
+		ended = wait4(helper->pid, &status, WNOHANG, &usage);
+	}
 	/* If it may not be killed, it ends by itself without its socket. */
 	if (!ended && !kill(helper->pid, SIGKILL))
 		while (wait4(helper->pid, &status, 0, &usage) < 0 && errno == EINTR)
@@ -254,7 +260,7 @@ static int stop(struct rcore_helper *helper)
 static void died(struct rcore_helper *helper, bool is_late)
 {
 	char name[RCORE_SIGNAL_SIZE];
-	int status = stop(helper);
+	int status = stop(helper, !is_late);
 	int signo = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	/* A file that keeps one call waiting would do so with the next one. */
 	if (is_late || signo == SIGALRM)
@@ -329,7 +335,7 @@ bool rcore_helper_lacks_memory(const struct rcore_helper *helper)
 void rcore_helper_retry(struct rcore_helper *helper)
 {
 	if (helper->pid)
-		stop(helper);
+		stop(helper, false);
 	*helper->lacks_memory = false;
 	helper->starts = 0;
 	/* Otherwise none is started again, and the problem says why. */
@@ -342,7 +348,7 @@ void rcore_helper_free(struct rcore_helper *helper)
 	if (!helper)
 		return;
 	if (helper->pid)
-		stop(helper);
+		stop(helper, false);
 	munmap(helper->lacks_memory, sizeof(*helper->lacks_memory));
 	free(helper);
 }

@@ -13,9 +13,11 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/confine.h"
 #include "base/count.h"
 #include "base/helper.h"
 #include "image/elf/elf_memory.h"
@@ -139,6 +141,41 @@ START_TEST(lacks_memory)
 	ck_assert(rcore_helper_call(helper, echo, "hello", 6, reply, &size));
 	ck_assert(!rcore_helper_lacks_memory(helper));
 	rcore_helper_free(helper);
+}
+END_TEST
+
+/* As libdw ends without memory. */
+static size_t leave(void *context, const void *request, size_t size, void *ret, size_t room)
+{
+	exit(EXIT_FAILURE);
+}
+
+/*
+ * A confined process may not kill the helper, and must learn all the same how it ended, at
+ * whatever moment it looks. Another process is confined, as Check could not go on.
+ */
+START_TEST(knows_the_status)
+{
+	enum { TIMES = 300 };
+	const struct rcore_confinement confinement = {.memory = 256 << 20, .may_fork = true};
+	size_t size = 0;
+	int status, known = 0;
+	pid_t pid = fork();
+	if (!pid) {
+		if (!rcore_confine(&confinement))
+			_exit(0);
+		for (int i = 0; i < TIMES; i++) {
+			struct rcore_helper *helper =
+				rcore_helper_new(NULL, rcore_elf_lacked_memory);
+			known += !rcore_helper_call(helper, leave, "", 1, reply, &size) &&
+				 rcore_helper_lacks_memory(helper) &&
+				 !rcore_helper_problem(helper);
+			rcore_helper_free(helper);
+		}
+		_exit(known != TIMES);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
 }
 END_TEST
 #endif
@@ -310,6 +347,7 @@ int main(void)
 	const struct rcore_test_loop loops[] = {
 #ifndef __SANITIZE_ADDRESS__
 		{lacks_memory, 3},
+		{knows_the_status, 1},
 #endif
 		{dies, RCORE_COUNT(deaths)}};
 	const struct rcore_test_suite suite = {
