@@ -75,8 +75,8 @@ static const struct rcore_option no_stop_options[] = {
 static const struct rcore_option max_pause_options[] = {
 	{"max-pause", 0, RCORE_OPTION_AMOUNT, MEMBER(options.max_pause_ms), "MS",
 	 "With -p, resume the process after MS milliseconds, but not before all its threads "
-	 "have stopped. rcore reads the rest afterwards and marks it. `rcore heap` fails "
-	 "instead; its default is 500",
+	 "have stopped. rcore reads the rest afterwards and marks it. `rcore heap`, whose "
+	 "default is 500, and `rcore print` fail instead",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };

@@ -79,7 +79,7 @@ const struct rcore_command rcore_command_convert = {
 	.summary = "write a core in which each fiber is a thread",
 	.doc = "Write a core of the same memory in which each parked fiber is a thread. gdb "
 	       "and lldb can then list and backtrace all fibers without any plugin (`thread "
-	       "apply all bt`). Also print which LWP stands for which fiber: T2.F13 is LWP "
+	       "apply all bt`). Also print which LWP is which fiber: T2.F13 is LWP "
 	       "20000013. A parked fiber has the registers that Ruby saved; the others read as "
 	       "0. To convert a running process, write its core with gcore first.",
 	.options = options,

@@ -30,8 +30,8 @@ const struct rcore_command rcore_command_exception = {
 	.verb = "exception",
 	.summary = "the exception that one fiber is handling",
 	.doc = "Print the exception that a fiber is handling ($!): its class, message, "
-	       "backtrace and causes. By default, it is the fiber that died or that of the "
-	       "main thread; in a debugger, the selected fiber.",
+	       "backtrace and causes. By default, the fiber is the one that died or that of "
+	       "the main thread; in a debugger, the selected fiber.",
 	.options = options,
 	.size = sizeof(struct rcore_report_options),
 	.without = RCORE_WITHOUT_WATCH | RCORE_WITHOUT_RECOGNIZERS,

@@ -22,7 +22,7 @@ enum { PAGE_RETAINED = 100, PAGE_NODES = 3000 };
 
 enum format { TEXT, JSON, PAGE };
 
-/* The ending of the output's name selects the format. */
+/* The suffix of the output's name selects the format. */
 static const struct {
 	const char *end;
 	enum format format;
@@ -54,7 +54,7 @@ static const struct rcore_option options[] = {
 		.offset = MEMBER(output),
 		.writes = true,
 		.value = "FILE",
-		.help = "Write to FILE instead of standard output. Its ending selects the "
+		.help = "Write to FILE instead of standard output. Its suffix selects the "
 			"format: .html (a page with a map of what is retained), .json or .txt",
 		.completion = RCORE_COMPLETE_FILE,
 	},
@@ -73,7 +73,7 @@ static const struct rcore_option options[] = {
 	 "alone matches any value. Can be repeated; all must match",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"full", 0, RCORE_OPTION_FLAG, MEMBER(full),
-	 .help = "Also print the objects that retain most, and the C memory in use, if the "
+	 .help = "Also print the objects that retain the most, and the C memory in use, if the "
 		 "heap has more than 2 million slots"},
 	RCORE_OPTIONS_OF_LIMITS(MEMBER(limits), "1000"),
 	{0},
@@ -103,7 +103,7 @@ static struct rcore_error *find_format(const struct arguments *arguments, enum f
 		*ret = endings[i].format;
 		return NULL;
 	}
-	return rcore_error_create(RCORE_ERROR_USAGE, "the ending of '%s' names no format%s",
+	return rcore_error_create(RCORE_ERROR_USAGE, "the suffix of '%s' names no format%s",
 				  rcore_escape(escaped, sizeof(escaped), output),
 				  arguments->json ? " of '--json': .json"
 						  : ": .html, .json or .txt");
@@ -240,8 +240,8 @@ const struct rcore_command rcore_command_heap = {
 	       "the extension knows it. A page is sparse if at most a quarter of its slots are "
 	       "in use. The age of an object is how many collections it has survived; at 3 it "
 	       "is old, and only a major one frees it. If the heap has up to 2 million slots, "
-	       "or with --full, also print the objects that retain most, and how much C memory "
-	       "is in use.",
+	       "or with --full, also print the objects that retain the most, and how much C "
+	       "memory is in use.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.without = RCORE_WITHOUT_FIBERS | RCORE_WITHOUT_NO_STOP,

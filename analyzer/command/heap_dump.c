@@ -21,7 +21,7 @@ static const char *const formats[] = {
 };
 
 /*
- * The ending of the output's name selects the format; any other name gets
+ * The suffix of the output's name selects the format; any other name gets
  * dump_all's.
  */
 static const struct {
@@ -49,7 +49,7 @@ static const struct rcore_option options[] = {
 		.offset = MEMBER(output),
 		.writes = true,
 		.value = "FILE",
-		.help = "Write to FILE instead of standard output. Its ending selects the "
+		.help = "Write to FILE instead of standard output. Its suffix selects the "
 			"format: .heapsnapshot, .pb.gz (pprof), or json for any other",
 		.completion = RCORE_COMPLETE_FILE,
 	},

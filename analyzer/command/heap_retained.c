@@ -43,7 +43,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 const struct rcore_command rcore_command_heap_retained = {
 	.name = "retained",
 	.summary = "what would be freed with an object, a class or a root",
-	.doc = "Print which roots, classes and objects keep most memory alive. An object "
+	.doc = "Print which roots, classes and objects keep the most memory alive. An object "
 	       "retains everything that is reachable only through it, and that would be freed "
 	       "with it. A class retains what is reachable only through its instances. Bytes "
 	       "are as in `rcore heap`.",

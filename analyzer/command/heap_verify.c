@@ -43,9 +43,9 @@ const struct rcore_command rcore_command_heap_verify = {
 	.name = "verify",
 	.summary = "find references to freed objects, missing write barriers, broken flags",
 	.doc = "Check the heap after a crash that looks like memory corruption. Find "
-	       "references to slots that are free or that the collector is about to free, old "
+	       "references to slots that are free or that the collector is about to free; old "
 	       "objects that refer to young ones without the collector knowing, because a "
-	       "write barrier is missing, slots whose flags have a type that no object has, "
+	       "write barrier is missing; slots whose flags have a type that no object has; "
 	       "and objects whose class is no class. Only references that the collector finds "
 	       "by type are checked, so a defect in the C memory of an extension does not "
 	       "show.",

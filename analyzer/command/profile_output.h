@@ -55,7 +55,7 @@ extern const char *const rcore_mode_names[]; /* ends with NULL */
 			.kind = RCORE_OPTION_CHOICE,                                          \
 			.offset = offsetof(type, member.mode),                                \
 			.value = "MODE",                                                      \
-			.help = "wall (the default): all time, also that spent waiting; "     \
+			.help = "wall (the default): all time, including waiting; "           \
 				"cpu: time on a processor; bytes: how many bytes system "     \
 				"calls moved",                                                \
 			.choices = rcore_mode_names,                                          \

@@ -24,8 +24,8 @@ const char rcore_format_help[] = "The format to print:" RCORE_FORMATS(HELP);
 
 const char rcore_format_output_help[] =
 	"Write to FILE in the format of its suffix:" RCORE_FORMATS(
-		ENDING) ". Or name the format, as in gitlab:FILE. Can be repeated. Then print "
-			"nothing, unless --format names a format other than text";
+		ENDING) ". Or name the format, as in gitlab:FILE. Can be repeated. With -o, "
+			"print nothing unless --format names a format other than text";
 
 const struct rcore_format *rcore_format_named(const char *name)
 {

@@ -24,7 +24,7 @@ const struct rcore_option rcore_record_options[] = {
 	 "Stop after SECONDS; by default, when the program ends or at Ctrl-C",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"rate", 'r', RCORE_OPTION_AMOUNT, MEMBER(rate), "HZ",
-	 "Samples per second of each thread (99; with --native and without BPF 10)",
+	 "Samples per second of each thread (99; 10 with --native and without BPF)",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"fiber-rate", 0, RCORE_OPTION_AMOUNT, MEMBER(fiber_rate), "HZ",
 	 "Samples per second of each fiber that no thread runs (10)",

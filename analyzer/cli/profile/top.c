@@ -245,7 +245,7 @@ const struct rcore_command rcore_cli_top = {
 	.input = RCORE_INPUT_FILES,
 	.summary = "watch the methods and threads of a running program",
 	.doc = "Show in which methods a running program spends its time, and what its threads "
-	       "do, anew each second. The program is never stopped.",
+	       "do, updated every second. The program is never stopped.",
 	.options = options,
 	.size = sizeof(struct rcore_top_arguments),
 	.defaults = &defaults,

@@ -27,7 +27,7 @@ struct rcore_error *rcore_profile_format_of(const char *path,
 	*ret = best;
 	return best ? NULL
 		    : rcore_error_create(RCORE_ERROR_USAGE,
-					 "the ending of '%s' names no format; the endings "
+					 "the suffix of '%s' names no format; the suffixes "
 					 "are" RCORE_PROFILE_FORMATS(LIST),
 					 rcore_escape(escaped, sizeof(escaped), path));
 }
