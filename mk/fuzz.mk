@@ -23,7 +23,7 @@ $(BUILD)/tests/fuzz/targets/fuzz_heap.o $(BUILD)/tests/fuzz/targets/fuzz_module.
 
 fuzz-programs: $(FUZZ_NAMES:%=$(BUILD)/tests/fuzz/targets/fuzz_%)
 
-# The same library: one after the other.
+# Depends on flips-program because both build the library in $(BUILD)/san, so they must not run at the same time.
 replay-programs: flips-program
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/san CFLAGS="$(SAN_FLAGS)" \
 		FUZZ_MAIN=$(BUILD)/san/tests/fuzz/targets/driver.o fuzz-programs

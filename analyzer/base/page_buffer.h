@@ -14,8 +14,8 @@ enum { RCORE_BUFFER_PAGE = 4096 };
  *
  * What malloc() returns for a large size begins 16 bytes after the start of a
  * page. The kernel copies with `rep movsb`. If the destination is 1 to 31 bytes
- * beyond the source, modulo 4096, some processors of AMD copy a tenth as fast
- * what is in their cache, and a third as fast what is not (bug 30994 of glibc).
+ * beyond the source, modulo 4096, some AMD processors copy cached memory at a
+ * tenth of their usual speed, and other memory at a third (bug 30994 of glibc).
  */
 void *rcore_page_buffer(size_t size);
 

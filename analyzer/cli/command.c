@@ -78,7 +78,7 @@ static struct rcore_error *place_words(struct run *run)
 	if (command->rest)
 		*(struct rcore_strings *)((char *)run->arguments + command->rest_offset) =
 			run->line.rest;
-	if (!err && command->input == RCORE_INPUT_TARGET)
+	if (command->input == RCORE_INPUT_TARGET)
 		err = rcore_cli_target_take(&run->target, words, command, &used);
 	if (!err && !command->words && used < words->count)
 		err = unexpected(words->items[used]);
@@ -98,7 +98,7 @@ static bool has_flag(const struct run *run, const char *name)
 	return false;
 }
 
-/* The first format is text. */
+/* Returns whether --format names another format than text, the first one. */
 static bool has_other_format(const struct run *run)
 {
 	const struct rcore_option *option = run->command->options;
@@ -282,7 +282,7 @@ static int run_target(const struct rcore_cli_target *target, void *context,
 	return view.is_partial ? 1 : 0;
 }
 
-/* Prints which help explains a wrong command line. */
+/* Prints an error; for a wrong command line, also which help explains it. */
 static int fail_usage(const struct run *run, struct rcore_error *err)
 {
 	if (err->code != RCORE_ERROR_USAGE)

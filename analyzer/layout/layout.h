@@ -47,8 +47,8 @@ enum {
 struct rcore_field {
 	int32_t offset;
 	/*
-	 * Bytes of the member's type, of arrays and structs as a whole; 0: an
-	 * array to the end.
+	 * Bytes of the member's type, of arrays and structs as a whole; 0: a
+	 * flexible array member.
 	 */
 	uint16_t size;
 	uint8_t bit, bits;
@@ -122,9 +122,9 @@ struct rcore_traits {
 	unsigned iclass_origin_flag, iclass_shared_mtbl_flag;
 	unsigned struct_gen_fields_flag; /* RSTRUCT_GEN_FIELDS */
 	unsigned callcache_unmarkable_flag;
-	/* their method entries, whatever their kind */
+	/* Call caches mark their method entries, whatever their kind. */
 	bool callcaches_mark_all;
-	/* And those for super, or of refinements, mark their class. */
+	/* Call caches for super, or of refinements, mark their class. */
 	bool callcaches_mark_class;
 	unsigned producer_values; /* objects in struct producer */
 	bool iseqs_mark_callcaches;
@@ -152,7 +152,7 @@ struct rcore_traits {
 	bool hash_with_colons;
 	/* #<Foo:"a\nb">; otherwise the unchanged text. */
 	bool exception_quotes_newlines;
-	/* In the message of a NameError. */
+	/* NameError#message contains only an inspect of up to 65 bytes. */
 	bool receiver_inspect_limited;
 	bool method_shows_parameters; /* and its location */
 	/* The owner is found by the receiver's class only. */
@@ -187,8 +187,8 @@ struct rcore_layout {
 	char name[64];
 	unsigned version[3]; /* the first release that it was measured on */
 	/*
-	 * The patch level of the last one, 6. Each in between was measured,
-	 * too.
+	 * The patch level of the last release: 6 in the example above. All
+	 * releases in between were measured, too.
 	 */
 	unsigned last_patch;
 	unsigned machine; /* EM_X86_64, EM_AARCH64 */
@@ -281,12 +281,12 @@ enum rcore_fault rcore_read_field(struct rcore_memory *memory, uint64_t base,
 bool rcore_field_of_any(const void *copy, size_t size, const struct rcore_field *field,
 			uint64_t *ret);
 
-/* Tests that note which fields are read set this: each is then a call. */
+/* Tests that record which fields are read set this: reads are then calls. */
 #ifndef RCORE_FIELDS_BY_CALL
 #define RCORE_FIELDS_BY_CALL 0
 #endif
 
-/* Heaps have millions of words, so these need no call. */
+/* A heap has millions of words, so a whole word is read without a call. */
 static inline bool rcore_field_of(const void *copy, size_t size,
 				  const struct rcore_field *field, uint64_t *ret)
 {

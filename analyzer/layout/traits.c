@@ -163,7 +163,7 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		.threads_mark_ec = since(layout, 2, 7) && !since(layout, 3, 2),
 		/* vm.c, rb_execution_context_mark */
 		.frames_mark_env = since(layout, 3, 0),
-		/* cont.c, cont_mark; since then, the saved_ec has it */
+		/* cont.c, cont_mark; from 3.4 on, the saved_ec refers to it */
 		.fibers_mark_stack = !since(layout, 3, 4),
 		/* internal/string.h, STR_CHILLED */
 		.chilled_flags = since(layout, 3, 4) ? FL_USER2 | FL_USER3 : 0,

@@ -5,7 +5,7 @@
 /*
  * malloc/ finds the chunks of the program's allocator: those in use, with their
  * sizes, and those that are free. It reads glibc's allocator and jemalloc
- * without debug symbols, and detects differences between releases in the data.
+ * without debug symbols, and finds out from the data how releases differ.
  * It includes target/ and below, never sees an ELF file, and so runs on fake
  * memory in the unit tests. Start here, then read ptmalloc.h or jemalloc.h.
  */
@@ -78,8 +78,8 @@ struct rcore_malloc {
 
 	struct rcore_chunk_sum sums[RCORE_CHUNK_STATES];
 	/*
-	 * Those of them that have their own mapping or, with jemalloc, their
-	 * own extent.
+	 * The chunks among those above that have a mapping of their own or,
+	 * with jemalloc, an extent of their own.
 	 */
 	struct rcore_chunk_sum mmapped;
 	size_t arena_count;

@@ -11,7 +11,11 @@ enum { DATA_LIMIT = 4 << 20 };
 /* glibc makes at most eight arenas for each processor. */
 enum { ARENA_LIMIT = 1 << 16 };
 
-enum { BIN_SIZE = 16, LEAST_EMPTY = 4, MOST_BEFORE = 256 };
+enum {
+	BIN_SIZE = 16,     /* the words fd and bk */
+	LEAST_EMPTY = 4,   /* an arena has more empty bins than that */
+	MOST_BEFORE = 256, /* the bins start at most so far into an arena */
+};
 
 static uint64_t word_at(const uint8_t *bytes)
 {
@@ -20,7 +24,10 @@ static uint64_t word_at(const uint8_t *bytes)
 	return word;
 }
 
-/* Whether the first and the last free chunk of a bin point back to it. */
+/*
+ * Returns whether the first and the last free chunk of a bin point back to it.
+ * A free chunk has fd at 16 and bk at 24.
+ */
 static bool is_linked(struct rcore_memory *memory, uint64_t bin, uint64_t forward,
 		      uint64_t back)
 {

@@ -73,6 +73,7 @@ uint64_t rcore_cursor_varint(struct rcore_cursor *cursor)
 		if (cursor->at == cursor->end)
 			return fail(cursor);
 		unsigned char byte = *cursor->at++;
+		/* Only one of the 64 bits is left for the tenth byte. */
 		if (shift == LAST_SHIFT && byte > 1)
 			return fail(cursor);
 		value |= (uint64_t)(byte & 0x7f) << shift;

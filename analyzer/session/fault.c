@@ -55,6 +55,7 @@ static void find_access(const struct rcore_target *target,
 		fault->access = RCORE_ACCESS_EXECUTE;
 		fault->access_source = "the program counter";
 	}
+	/* The instruction may be the last one of a mapping. */
 	while (size && rcore_read(target->memory, pc, code, size))
 		size--;
 	if (!rcore_instruction_operand(machine, code, size, registers, fault->address,
@@ -107,8 +108,10 @@ void rcore_session_fault(const struct rcore_target *target, struct rcore_ruby *r
 		ret->present ? &ret->frame.info : &target->process->siginfo;
 	const uint64_t *registers = registers_of(target, ret);
 	enum rcore_type type;
+	/* If the code is not positive, a process sent the signal. */
 	if (!info->present || !is_fault(info->signo) || info->code <= 0)
 		return;
+	/* A general protection fault of x86-64 has no address. */
 	fault->has_address = info->code != SI_KERNEL;
 	fault->address = info->address;
 	if (registers)

@@ -60,9 +60,8 @@ enum rcore_novelty { RCORE_NOVELTY_UNKNOWN, RCORE_NOVELTY_NEW, RCORE_NOVELTY_KNO
 /* Cores with the same loose signature. */
 struct rcore_cluster {
 	const char *signature;
-	const struct rcore_result
-		/* the example that reports show: the least incomplete */
-		*first;
+	/* The example that reports show: the least incomplete. */
+	const struct rcore_result *first;
 	const struct rcore_result **results;
 	size_t count;
 	enum rcore_novelty novelty; /* UNKNOWN: there is no baseline */
@@ -92,7 +91,7 @@ struct rcore_clusters {
 unsigned rcore_similarity(const char *left, const char *right);
 
 /*
- * Groups results by signature. `baseline` are the results of an earlier time,
+ * Groups results by signature. `baseline` has the results of an earlier run,
  * or NULL. All memory belongs to the arena. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_cluster_make(const struct rcore_result *results, size_t count,

@@ -10,7 +10,7 @@ module Moments
   RATE = 10_000
   SECONDS = (1..10).freeze
   A_SECOND = 3000 # the fewest samples to expect
-  FEW = 100       # too few to find the time 0 of their recording
+  FEW = 100       # fewer do not show when time 0 of their recording was
   THREADS = 3
   # How far from a change, in nanoseconds, either context is right.
   CHANGE = 10_000
@@ -91,8 +91,8 @@ module Moments
     pairs.map { |time, stack| Sample.new((time * 1e6).round, thread["name"][WORKER], values[roots[stack]]) }
   end
 
-  # The recording's time 0 is unknown. Each sample whose context was in use only once shows when it was at the earliest, and at the
-  # latest. Returns the middle of the times that fit all of these samples, and their range; negative: no time fits all.
+  # The recording's time 0 is unknown. Each sample whose context was in use only once shows when time 0 was at the earliest and at
+  # the latest. Returns the middle of the times that fit all of these samples, and their range; negative: no time fits all.
   def self.offset_of(samples, used)
     bounds = samples.select { |sample| used[sample.value].size == 1 }.map { |sample| used[sample.value].first.map { |bound| bound - sample.time } }
     least, most = bounds.map(&:first).max, bounds.map(&:last).min

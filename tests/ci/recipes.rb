@@ -1,9 +1,9 @@
 #!/usr/bin/ruby
 # SPDX-License-Identifier: MIT
 #
-# action.yml and the snippet for GitLab of docs/ci.md, run as their runners do:
-# the scripts of the steps in order, with the inputs filled in, in a job in
-# which two Rubies crash. The machine's core_pattern is only read.
+# Runs action.yml and the GitLab snippet of docs/ci.md as their runners do: the
+# scripts of the steps in order, with the inputs filled in, in a job in which
+# two Rubies crash. The machine's core_pattern is only read.
 #
 #	tests/ci/recipes.rb
 require "fileutils"
@@ -19,8 +19,7 @@ JOB = <<~RUBY
   step14
 RUBY
 COMMAND = 'id -u >user; ./crash || true; ./crash "second one"'
-# Runs a command with a file in the place of core_pattern, which it writes to
-# the folder `work`.
+# Runs a command with a file of the folder `work` mounted over core_pattern.
 OVER_PATTERN = '. "$0/tests/ci/core_pattern.sh"; with_own_pattern "|/bin/false" "$@"'
 
 def check(what, fine, more = nil)

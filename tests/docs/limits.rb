@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# The limits that pages name, and the constants of the source that they are. The first group of each pattern is the
-# number; `unit` is what it counts in.
+# Compares the limits that pages name with the constants of the source. The first group of each pattern is the number;
+# `unit` is what it counts in.
 module Limits
   KIB = 1 << 10
   MIB = 1 << 20

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 require "set"
 
-# What pages quote of the program: messages, help and lines of reports. Two neighbouring words of a quote must be
-# neighbours in a text of the source, or one of them that of a conversion such as %s, or the last word of one text and
-# the first of another.
+# Checks what pages quote from the program: messages, help and lines of reports. Two neighbouring words of a quote must
+# be neighbours in a string of the source, or the last word of one string and the first of another. In the lines that an
+# example prints, a conversion such as %s may stand for one of the two.
 module Quotes
   SOURCES = ["analyzer/**/*.{c,h,def,js,json}", "{plugin,gdb,lldb,gem}/**/*.{py,rb}", "ci/*"].freeze
 
-  # Of other programs, or of the program that an example looks at.
+  # Commands and messages of other programs, or of the program that an example looks at.
   FOREIGN = [
     /\A(?:rcore|make|gem|apt|apt-get|docker|podman|crictl|cat|git|bundle|kubectl|cc|ulimit|dpkg|gpg|go tool|objdump|strace|man|install|coredumpctl|readlink|curl|junit|debugfs)\b/,
-    /\A(?:ruby-|help ruby|info |--|auto-load |heap |scripts\/)/, # commands of GDB, options: other checks have them
+    /\A(?:ruby-|help ruby|info |--|auto-load |heap |scripts\/)/, # commands of GDB, options: other checks cover them
     /\A(?:Basic authentication|invalid password for bob|SET PASSWORD FOR bob|password is )/,
   ].freeze
   WORD = /\A[a-z]+(?:-[a-z]+)*\z/

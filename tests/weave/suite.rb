@@ -37,19 +37,19 @@ class WeaveSuite < Suite
     [[error.message], 0]
   end
 
-  # Whether what a JIT compiled ran at all: its code is in no file.
+  # Fails unless code that a JIT compiled ran at all. Such code is in no file.
   def compiled(report, least)
     count = report["fibers"].map { |fiber| fiber["native"].to_a.count { |frame| frame["module"].nil? } }.sum
-    count >= least.to_i ? [] : ["#{count} frames are of compiled code"]
+    count >= least.to_i ? [] : ["only #{count} of #{least} frames are of compiled code"]
   end
 
-  # Whether there were threads without a kernel thread at all.
+  # Fails unless there were threads without a kernel thread at all.
   def parked(report, least)
     count = report["threads"].count { |thread| thread["parked"] && !thread["tid"] }
-    count >= least.to_i ? [] : ["#{count} threads have no kernel thread"]
+    count >= least.to_i ? [] : ["only #{count} of #{least} threads have no kernel thread"]
   end
 
-  # gdb knows the machine that it runs on.
+  # This gdb knows only the machine that it runs on.
   def gdb?(job)
     return false unless job.ruby.machine == TestRuby.all.first.machine
     job.fixture.options["gdb"].to_s.split("+").include?(job.variant)

@@ -34,7 +34,10 @@ static struct rcore_error *check_writers(const char *path, const struct stat *st
 	return what ? rcore_error_create(RCORE_ERROR_USAGE, "%s: %s", path, what) : NULL;
 }
 
-/* Opens a folder below another, and returns in *ret_status what it is. */
+/*
+ * Opens a folder below another, and creates it if it is missing: *ret_new says
+ * which. Returns what it is in *ret_status.
+ */
 static struct rcore_error *open_folder(int above, const char *path, int flags,
 				       struct stat *ret_status, bool *ret_new, int *ret)
 {

@@ -9,14 +9,14 @@
 /*
  * Where the caller's registers are at one code address. libdwfl evaluates the
  * call frame information again for each frame of each stack; this is its
- * result, which can be applied in a few instructions. Only for machines with a
- * column for the return address (rcore_unwind_machine.pc).
+ * result, which can be applied in a few instructions. It exists only for
+ * machines with a column for the return address (rcore_unwind_machine.pc).
  */
 struct rcore_row {
 	bool is_plain; /* otherwise libdwfl must apply it */
 	struct {
 		/*
-		 * Zero: the value is lost. The two last ones are relative to
+		 * Zero: the value is lost. The last two are relative to
 		 * the canonical frame address.
 		 */
 		enum {

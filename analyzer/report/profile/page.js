@@ -24,7 +24,7 @@ function named(number) {
 	return [make("span", { class: "label" }, label), " ", make("span", { class: "place" }, place)];
 }
 
-// Seconds since 1970, which a broken recording has out of the range of dates.
+// Takes seconds since 1970. Those of a broken recording may be no valid date.
 function dateOf(seconds) {
 	const date = new Date(1000 * seconds);
 	return date.getTime() > 0 && date.toISOString();
@@ -43,7 +43,8 @@ function header() {
 		profile.notes.map((note) => make("p", { class: "problem" }, note)));
 }
 
-// What the threads did: parked fibers wait besides.
+// Parked fibers wait while threads do something else, so they are not part of
+// the threads' time.
 function summary() {
 	const whole = profile.states.reduce((a, b) => a + b, 0) - stateTime(profile.states, "parked");
 	const times = STATES.map(([name, text]) => [text, stateTime(profile.states, name)]).filter(([, time]) => time);
@@ -78,7 +79,7 @@ function flame() {
 	const canvas = make("svg", { id: "frames", role: "group", "aria-label": "Flame graph: callers above callees", width: "100%", height: (profile.depth + 1) * ROW }, profile.frames.map(drawFrame));
 	const narrow = profile.narrow ? ` ${count(profile.narrow, "frame")} too narrow to be drawn ${profile.narrow === 1 ? "is" : "are"} left out.` : "";
 	const how = profile.is_diff ? "Red took more than before, blue less." : KINDS.map(([name, fill]) => [make("svg", { class: "swatch", "aria-hidden": "true", viewBox: "0 0 1 1" }, make("rect", { width: 1, height: 1, fill })), ` ${name} `]).flat();
-	return [make("p", { class: "legend" }, how), make("p", { class: "quiet" }, `Wide as their ${profile.title}, with callers above callees. A click, or Enter, zooms; the arrow keys move; Escape shows all.${narrow}`),
+	return [make("p", { class: "legend" }, how), make("p", { class: "quiet" }, `Each frame is as wide as its ${profile.title}; callers are above callees. Click or press Enter to zoom, use the arrow keys to move, and press Escape to show all.${narrow}`),
 		make("p", { id: "details", role: "status" }), canvas];
 }
 

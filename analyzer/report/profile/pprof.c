@@ -138,7 +138,7 @@ static void put_functions(struct writer *writer)
 	for (uint32_t i = 0; i < writer->profile->functions.count; i++) {
 		const struct rcore_profile_function *function =
 			rcore_profile_function_at(writer->profile, i);
-		/* pprof would demangle a system name like one of C++. */
+		/* No system_name: pprof demangles it as if it were of C++. */
 		Rcore__Pprof__Function packed = RCORE__PPROF__FUNCTION__INIT;
 		Rcore__Pprof__Function *functions[] = {&packed};
 		Rcore__Pprof__Profile part = RCORE__PPROF__PROFILE__INIT;

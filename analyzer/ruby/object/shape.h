@@ -6,7 +6,7 @@
 
 /*
  * Since 3.2, an object's shape says which instance variable has which index.
- * Shapes form a tree: a child has what its parent has, and mostly one more
+ * Shapes form a tree: a child has what its parent has, and usually one more
  * variable, which the edge to it names. They are in one array; the upper half
  * of an object's flags has the index (in 4.0, with some bits that do not belong
  * to it). An object that had too many different variables is "too complex": it
@@ -15,12 +15,12 @@
  *	list[0] root <── list[7] @a at 0 <── list[9] @b at 1
  *	                                └─── list[8] frozen
  *
- * Mirrors shape.h, shape.c. The array is found through the VM (3.2),
+ * Mirrors shape.h and shape.c. The array is found through the VM (3.2),
  * rb_shape_tree_ptr (3.3, 3.4) or rb_shape_tree (4.0), which is searched for if
  * no symbol names it.
  */
 enum {
-	/* SHAPE_FLAG_SHIFT: that of the ID in RBasic.flags. */
+	/* SHAPE_FLAG_SHIFT: the lowest bit of the ID in RBasic.flags. */
 	RCORE_SHAPE_ID_SHIFT = 32,
 	RCORE_SHAPE_COUNT_LIMIT = 1 << 19, /* SHAPE_BUFFER_SIZE */
 	/* Indices of fields have 16 or 32 bits. */
@@ -47,8 +47,9 @@ static inline uint32_t rcore_shape_id(uint64_t flags)
 uint64_t rcore_shape_list(struct rcore_ruby *ruby);
 
 /*
- * Errors: FAULT if the array was not found or cannot be read; CORRUPT if there
- * is no such shape.
+ * Reads shape `id`. Errors: FAULT if the array was not found or cannot be read;
+ * CORRUPT if there is no such shape, or it is invalid; UNSUPPORTED if the
+ * layout has no shapes.
  */
 struct rcore_error *rcore_shape(struct rcore_ruby *ruby, uint32_t id, struct rcore_shape *ret);
 

@@ -7,7 +7,7 @@
 
 struct rcore_located;
 
-/* What only rcore's own commands and debuggers use of a session. */
+/* Functions of a session that only rcore's own commands and debuggers use. */
 
 /*
  * Finds what can be found without decoding the VM: version, modules, layout,

@@ -11,12 +11,8 @@
 #include "base/grow.h"
 
 struct page {
-	struct rcore_recorded_page
-		/*
-		 * must come first: callers get a pointer to it. Its start is
-		 * the key.
-		 */
-		recorded;
+	/* Its start is the key. */
+	struct rcore_recorded_page recorded;
 	bool is_lost;
 	UT_hash_handle hh;
 };
@@ -183,7 +179,7 @@ void rcore_recorder_each(const struct rcore_recorder *recorder,
 		visit(context, &page->recorded);
 }
 
-/* Returns the first byte from `at` on whose bit is `wanted`. */
+/* Returns the offset of the first byte, from `at` on, whose bit is `wanted`. */
 static size_t find_bit(const uint64_t *bits, size_t at, bool wanted)
 {
 	while (at < RCORE_RECORDER_PAGE) {

@@ -16,20 +16,21 @@ START_TEST(test_broken_fiber_list)
 	uint64_t next = FAKE_GET(vm, node, jit_cont, next);
 	struct rcore_snapshot *snapshot;
 
-	/* If it is broken, the heap has those with objects. */
+	/* The list has a cycle; the heap has the fibers with objects. */
 	FAKE_PUT(vm, node, jit_cont, next, node);
 	snapshot = world_load_broken("fiber list is broken");
 	ck_assert_str_eq(snapshot->fiber_source, "jit_cont list, then heap walk");
 	ck_assert_uint_eq(snapshot->fiber_count, 8);
 	world_free(snapshot);
 
-	/* Cut in two without a trace. */
+	/* The list is cut in two, and both ends look right. */
 	FAKE_PUT(vm, node, jit_cont, next, 0);
 	FAKE_PUT(vm, next, jit_cont, prev, 0);
 	snapshot = world_load_broken("is not on the VM's fiber list");
 	ck_assert_uint_eq(snapshot->fiber_count, 8);
 	world_free(snapshot);
 
+	/* The list is whole again, but a fiber's node is wrong. */
 	FAKE_PUT(vm, node, jit_cont, next, next);
 	FAKE_PUT(vm, next, jit_cont, prev, node);
 	FAKE_PUT(vm, world.running, fiber, jit_cont, 0x10);

@@ -18,8 +18,8 @@ static uint64_t put_context(uint64_t thread)
 }
 
 /*
- * Before it starts, its context has what malloc() returned, then the top of the
- * stack, then a lower address.
+ * Before a coroutine starts, its stack pointer is first whatever malloc() left
+ * there, then the top of the stack, then an address just below.
  */
 START_TEST(test_being_filled)
 {

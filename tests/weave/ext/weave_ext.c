@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Goes between C and Ruby in each way that CRuby's API has, and logs it. */
+/* Calls Ruby from C and C from Ruby in each way of CRuby's API, and logs it. */
 
 enum { LOGS = 256, DEPTH = 16384, NAME = 96, START = 16384, NEAR = 65536 };
 
@@ -47,7 +47,11 @@ static struct weave_mark enter(const char *name, int is_ruby, void *frame)
 	pthread_mutex_lock(&lock);
 	int at = find_log(address);
 	struct log *log = &logs[at];
-	/* What an exception went past. Ruby code notes itself from deeper than it is. */
+	/*
+	 * Drops what an exception unwound: native entries deeper than this one,
+	 * and all after them. A Ruby entry has the address of note(), which is
+	 * deeper than the Ruby code itself, so it proves nothing.
+	 */
 	for (int i = log->count;
 	     i-- > 0 && (log->entries[i].is_ruby || log->entries[i].address < address);)
 		if (!log->entries[i].is_ruby)
@@ -75,7 +79,7 @@ void leave_log(struct weave_mark *mark)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The stack of a thread or fiber, before it enters anything. */
+/* Registers the stack of a thread or fiber, before it enters anything. */
 static VALUE start(VALUE self)
 {
 	VALUE fiber = rb_fiber_current();
@@ -96,7 +100,7 @@ static VALUE start(VALUE self)
 	return Qnil;
 }
 
-/* The Ruby method or block that calls this. */
+/* Logs the Ruby method or block that calls this. */
 static VALUE note(VALUE self)
 {
 	VALUE locations = rb_funcall(rb_mKernel, rb_intern("caller_locations"), 2, INT2FIX(1),
@@ -112,7 +116,7 @@ static void write_name(FILE *file, const char *name)
 		fprintf(file, *name == '"' || *name == '\\' ? "\\%c" : "%c", *name);
 }
 
-/* Runs in a collection, too: nothing of Ruby's API. */
+/* May run during a collection, so it must not call Ruby's API. */
 static void dump(void)
 {
 	FILE *file = fopen("truth.new", "w");
@@ -164,7 +168,7 @@ VALUE park(VALUE self)
 	return rb_fiber_yield(0, NULL);
 }
 
-/* The same place, running and parked. */
+/* Is first running, then parked, at the same place. */
 VALUE stop_and_park(VALUE self)
 {
 	ENTER();
@@ -267,7 +271,7 @@ VALUE c_block_call(VALUE self, VALUE object, VALUE name, VALUE proc)
 	return rb_block_call(object, rb_sym2id(name), 0, NULL, block_in_c, proc);
 }
 
-/* Between the method and its block there is a function of its own. */
+/* The block is called by another function than the method's. */
 VALUE iterate_deeper(VALUE argument)
 {
 	ENTER();
@@ -306,7 +310,7 @@ VALUE c_nogvl(VALUE self)
 	return Qnil;
 }
 
-/* As a C++ compiler names it. */
+/* Has the name that a C++ compiler would choose. */
 int compare_by_ruby(const void *a, const void *b) __asm__("_ZN5Weave7compareEPKvS1_");
 
 int compare_by_ruby(const void *a, const void *b)
@@ -435,11 +439,11 @@ void overflow_other(volatile char *page, int depth)
 	here[1] = here[0];
 }
 
-/* As many frames as a stack has room for. */
+/* Has the smallest frames, so that the most fit on a stack. */
 int overflow_smallest(int depth)
 {
 	int deepest = overflow_smallest(depth + 1);
-	__asm__ volatile(""); /* no loop is to come of it */
+	__asm__ volatile(""); /* keeps the compiler from making a loop of it */
 	return deepest + 1;
 }
 
@@ -447,7 +451,7 @@ VALUE overflow(VALUE self, VALUE how)
 {
 	ENTER();
 	dump();
-	/* Ruby's handler makes an exception of it. */
+	/* Ruby's handler would raise a SystemStackError instead. */
 	signal(SIGSEGV, SIG_DFL);
 	if (rb_sym2id(how) == rb_intern("smallest"))
 		return INT2FIX(overflow_smallest(0));
@@ -467,7 +471,7 @@ VALUE large(VALUE self)
 	return here[0] ? Qnil : value;
 }
 
-/* The lowest address of this stack that can be read, once it has grown to what it may. */
+/* Makes this stack grow to its limit, and returns its lowest address. */
 static VALUE stack_end(VALUE self)
 {
 	uintptr_t page = (uintptr_t)&self & -(uintptr_t)4096;
@@ -475,7 +479,7 @@ static VALUE stack_end(VALUE self)
 	char byte;
 	if (pipe(ends))
 		rb_sys_fail("pipe");
-	/* The kernel says where there is nothing, and no signal comes of it. */
+	/* Where nothing is mapped, write() fails; a read would fault. */
 	while (write(ends[1], (const void *)(page - 1), 1) == 1 && read(ends[0], &byte, 1) == 1)
 		page -= 4096;
 	close(ends[0]);
@@ -483,6 +487,7 @@ static VALUE stack_end(VALUE self)
 	return SIZET2NUM(page);
 }
 
+/* Returns how many bytes of this stack are left above the address `end`. */
 static VALUE room(VALUE self, VALUE end)
 {
 	return SIZET2NUM((uintptr_t)__builtin_frame_address(0) - NUM2SIZET(end));

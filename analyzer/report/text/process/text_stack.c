@@ -92,7 +92,10 @@ static void print_count(const struct rcore_pen *pen, size_t count, const char *o
 	putc('\n', pen->out);
 }
 
-/* Names the function among them that may take long. */
+/*
+ * Prints how many interpreter frames are folded, and names one of them that may
+ * take long, such as a collection.
+ */
 static void print_interpreter(const struct rcore_pen *pen, const struct rcore_fiber *fiber,
 			      const struct rcore_row *row)
 {
