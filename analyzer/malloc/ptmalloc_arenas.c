@@ -13,7 +13,7 @@ enum { ARENA_LIMIT = 1 << 16 };
 
 enum {
 	BIN_SIZE = 16,     /* the words fd and bk */
-	LEAST_EMPTY = 4,   /* an arena has more empty bins than that */
+	LEAST_EMPTY = 4,   /* an arena has at least so many empty bins */
 	MOST_BEFORE = 256, /* the bins start at most so far into an arena */
 };
 

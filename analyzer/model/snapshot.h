@@ -241,8 +241,8 @@ struct rcore_thread {
 	struct rcore_variables variables; /* Thread#thread_variable_get */
 	const char *problem;
 	/*
-	 * Of a running process: it held the GVL at each look of rcore, and did
-	 * not sleep in between. How long that was; 0: it did not, or unknown.
+	 * How long a thread of a running process has held the GVL, if it did at
+	 * each look of rcore and did not sleep in between; otherwise 0.
 	 */
 	uint64_t gvl_held_ns;
 };
@@ -394,7 +394,7 @@ enum rcore_activation_source {
 	RCORE_ACTIVATION_SYMBOL,
 	/* By the code of the interpreter's instructions, and its callers. */
 	RCORE_ACTIVATION_CODE,
-	/* Only it is in the stacks as often as C entered Ruby. */
+	/* It alone is in the stacks as often as C entered Ruby. */
 	RCORE_ACTIVATION_STACKS,
 	/* Native and Ruby frames are then listed separately. */
 	RCORE_ACTIVATION_UNKNOWN,

@@ -79,7 +79,7 @@ struct rcore_clusters {
 	/* Those without a signature, in their order. */
 	const struct rcore_result **failed;
 	size_t failed_count;
-	/* Of the baseline, one for each signature. */
+	/* Results that only the baseline has, one for each signature. */
 	const struct rcore_result **gone;
 	size_t gone_count;
 };

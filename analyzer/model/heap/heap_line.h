@@ -36,7 +36,10 @@ struct rcore_heap_line {
 	size_t attribute_count;
 	uint64_t *references; /* malloc'ed */
 	size_t reference_count, reference_capacity;
-	/* What only code of an extension knows of; also in `references`. */
+	/*
+	 * Only code of an extension knows what it refers to; `references` also
+	 * has words that look like references.
+	 */
 	bool is_opaque;
 	bool is_partial; /* not all references could be read */
 	bool has_memsize;

@@ -17,7 +17,7 @@ struct rcore_holder {
 
 struct rcore_duplicated {
 	uint64_t count, bytes; /* of all of the group */
-	/* What is left of the bytes if there were only the smallest one. */
+	/* Bytes that would be saved if only the smallest one were left. */
 	uint64_t wasted;
 	struct rcore_heap_object first;
 	struct rcore_holder holders[RCORE_SHOWN_HOLDERS]; /* by count */

@@ -94,7 +94,7 @@ static void print_count(const struct rcore_pen *pen, size_t count, const char *o
 
 /*
  * Prints how many interpreter frames are folded, and names one of them that may
- * take long, such as a collection.
+ * take long, such as a regexp match.
  */
 static void print_interpreter(const struct rcore_pen *pen, const struct rcore_fiber *fiber,
 			      const struct rcore_row *row)
