@@ -44,7 +44,7 @@ RCORE_HOT enum rcore_stack_verdict
 rcore_sampler_check_stack(const struct rcore_sampler *sampler, struct rcore_track *track)
 {
 	enum rcore_stack_verdict verdict = rcore_stack_check(&sampler->reader, &track->stack);
-	return verdict == RCORE_STACK_GOOD && track->stack.is_light &&
+	return verdict == RCORE_STACK_GOOD && track->stack.is_light && !track->stack.sleeps &&
 			       !rcore_track_is_same(sampler, track)
 		       ? RCORE_STACK_MOVED
 		       : verdict;

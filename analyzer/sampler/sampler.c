@@ -22,6 +22,8 @@ enum {
 	 * read once in this many ticks.
 	 */
 	IDLE_TICKS = 8,
+	/* The same, if it is proved that the thread sleeps. */
+	ASLEEP_TICKS = 64,
 };
 
 /*
@@ -71,14 +73,27 @@ static RCORE_HOT bool may_rest(const struct rcore_sampler *sampler, size_t index
 {
 	const struct rcore_sampled_thread *thread = sampler->threads.items[index];
 	const struct rcore_track *track = &thread->track;
+	size_t most = thread->sleep == RCORE_SLEEP_COPIED ? ASLEEP_TICKS : IDLE_TICKS;
 	return thread->state == RCORE_SAMPLE_BLOCKED && !track->has_changed && track->node &&
 	       track->drops == sampler->codes.drops && track->stack.cfp &&
 	       !track->stack.is_partial && !sampler->options.native &&
-	       (sampler->statistics.ticks + index) % IDLE_TICKS;
+	       (sampler->statistics.ticks + index) % most;
+}
+
+/*
+ * Returns whether a thread that may rest has not run since its stack was read.
+ * Before its wait is looked up, the stack is read all the same: the garbage
+ * collector may have moved what it refers to.
+ */
+static RCORE_HOT bool sleeps(const struct rcore_sampler *sampler,
+			     struct rcore_sampled_thread *thread, uint64_t now)
+{
+	return rcore_thread_sleeps_on(thread) && thread->sleep == RCORE_SLEEP_COPIED &&
+	       sampler->are_counted && !rcore_sampler_is_wait_due(thread, now);
 }
 
 /* Reads all that a tick needs if threads continue as before. */
-static RCORE_HOT struct rcore_error *read_all(struct rcore_sampler *sampler)
+static RCORE_HOT struct rcore_error *read_all(struct rcore_sampler *sampler, uint64_t now)
 {
 	size_t threads = sampler->threads.count, used = 0;
 	size_t most = sampler->ractors.count + 1 + threads * RCORE_CONTEXT_PIECES;
@@ -88,11 +103,16 @@ static RCORE_HOT struct rcore_error *read_all(struct rcore_sampler *sampler)
 	for (size_t i = 0; i < sampler->ractors.count; i++)
 		others[used++] = &sampler->ractors.items[i].piece;
 	others[used++] = &sampler->gc;
+	sampler->sleeping = 0;
 	for (size_t i = 0; i < threads; i++) {
 		struct rcore_track *track = &sampler->threads.items[i]->track;
 		track->stack.rests = may_rest(sampler, i);
+		track->stack.sleeps =
+			track->stack.rests && sleeps(sampler, sampler->threads.items[i], now);
+		sampler->sleeping += track->stack.sleeps;
 		sampler->stacks.items[i] = &track->stack;
-		used += rcore_sampler_aim_context(&track->context, &others[used]);
+		if (!track->stack.sleeps)
+			used += rcore_sampler_aim_context(&track->context, &others[used]);
 	}
 	sampler->statistics.reads++;
 	return rcore_stack_read(&sampler->reader, sampler->stacks.items, threads, others, used);
@@ -155,9 +175,13 @@ static RCORE_HOT void look_at(struct rcore_sampler *sampler, struct rcore_look *
 	rcore_thread_follow(sampler, thread);
 	rcore_sampler_name_thread(sampler, thread);
 	track->fiber = rcore_sampler_current_fiber(sampler, thread);
-	rcore_sampler_labels(sampler, track, now);
+	if (!track->stack.sleeps)
+		rcore_sampler_labels(sampler, track, now);
+	/* What was known of its sleep was checked just before this read. */
+	if (track->stack.is_light && thread->sleep == RCORE_SLEEP_NOTED)
+		thread->sleep = RCORE_SLEEP_COPIED;
 	bool rests = thread->state == RCORE_SAMPLE_BLOCKED && !track->has_changed &&
-		     sampler->statistics.ticks % IDLE_TICKS;
+		     (track->stack.sleeps || sampler->statistics.ticks % IDLE_TICKS);
 	uint64_t since = thread->cpu_looked;
 	bool is_timed = !rests && !sampler->options.off_cpu &&
 			rcore_thread_time(sampler, thread, &look->cpu);
@@ -165,24 +189,6 @@ static RCORE_HOT void look_at(struct rcore_sampler *sampler, struct rcore_look *
 		thread->cpu_looked = now;
 	bool is_busy = is_timed && since && look->cpu > (now - since) / 2;
 	rcore_sampler_state(sampler, thread, rests, is_busy, now);
-}
-
-/*
- * Looks up all waits in one go: each time, the decoders need all threads. They
- * see the stacks that the tick has copied.
- */
-static RCORE_HOT void look_up_waits(struct rcore_sampler *sampler)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < sampler->threads.count; i++)
-		if (sampler->threads.items[i]->is_asked)
-			sampler->stacks.items[count++] =
-				&sampler->threads.items[i]->track.stack;
-	if (!count)
-		return;
-	rcore_copies_add(&sampler->copies, sampler->stacks.items, count);
-	rcore_sampler_waits(sampler);
-	sampler->copies.stack_count = 0;
 }
 
 /* Adds the sample. */
@@ -239,7 +245,7 @@ static RCORE_HOT struct rcore_error *look_at_threads(struct rcore_sampler *sampl
 			look_at(sampler, &looks[i], now);
 	}
 	if (!err)
-		look_up_waits(sampler);
+		err = rcore_sampler_tick_waits(sampler);
 	for (size_t i = 0; !err && i < count; i++)
 		if (looks[i].verdict != RCORE_STACK_GONE)
 			err = add(sampler, i, looks[i].cpu, now);
@@ -286,11 +292,11 @@ RCORE_HOT struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler)
 	rcore_sampler_allow_retries(sampler, now);
 	struct rcore_error *err = rcore_native_hold(sampler, now);
 	if (!err)
-		err = read_all(sampler);
+		err = read_all(sampler, now);
 	if (!err && !rcore_sampler_list_holds(sampler)) {
 		err = rcore_sampler_list(sampler);
 		if (!err)
-			err = read_all(sampler);
+			err = read_all(sampler, now);
 	}
 	if (!err && !sampler->threads.count)
 		err = rcore_live_check(sampler->live);

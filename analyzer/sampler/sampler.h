@@ -72,6 +72,18 @@
  * nothing has changed. If one is not, the tick reads the thread again like any
  * other.
  *
+ * Most threads of a server sleep, often for many ticks. Of these, nothing is
+ * read: task/TID/schedstat says how often a thread got a processor. First that
+ * number is read, then task/TID/syscall, which says that the thread is not
+ * running. In a later tick, the number is read again, and then the stack. If
+ * the number was the same both times, and is the same in each tick after that,
+ * the thread has not run since, and only a thread itself changes its frames,
+ * its EC, its status and the table of its fiber's context. (A coroutine of an
+ * M:N thread that waits has no kernel thread: its th->nt is NULL, see
+ * thread_sched_wait_running_turn() of thread_pthread.c.) New threads come at
+ * the end of the list. It is checked against its head's count and last node,
+ * as the nodes of sleeping threads are not read.
+ *
  * A thread that the kernel preempted inside vm_push_frame() (vm_insnhelper.c)
  * is different. In 3.0, and from 3.3 on, CRuby fills a frame before ec->cfp
  * counts it. If it counts the frame first (2.7; code of YJIT in 3.1 and 3.2;

@@ -58,6 +58,7 @@ static struct rcore_error *locate(struct rcore_sampler *sampler)
 
 static struct rcore_error *begin(struct rcore_sampler *sampler)
 {
+	static const struct rcore_cache_options pages = {.max_bytes = 4 << 20};
 	struct rcore_error *err = locate(sampler);
 	if (err)
 		return err;
@@ -69,6 +70,9 @@ static struct rcore_error *begin(struct rcore_sampler *sampler)
 	rcore_stack_reader_init(&sampler->reader, sampler->live, sampler->layout, sampler->vm);
 	sampler->reader.is_single = sampler->options.is_single;
 	rcore_copies_init(&sampler->copies, rcore_live_bare_memory(sampler->live));
+	err = rcore_cache_open(rcore_live_bare_memory(sampler->live), &pages, &sampler->pages);
+	if (err)
+		return err;
 	rcore_codes_init(&sampler->codes, sampler->profile, &sampler->copies.memory,
 			 sampler->layout, prepare, finish, sampler);
 	if (!aim_at_gc(sampler))
@@ -131,6 +135,7 @@ void rcore_sampler_close(struct rcore_sampler *sampler)
 		rcore_sampler_work_labels_deinit(sampler);
 		rcore_codes_deinit(&sampler->codes);
 		rcore_stack_reader_deinit(&sampler->reader);
+		rcore_cache_close(sampler->pages);
 	}
 	free(sampler->title);
 	rcore_sampler_forget_fibers(sampler);
@@ -144,6 +149,8 @@ void rcore_sampler_close(struct rcore_sampler *sampler)
 	free(sampler->clocks.items);
 	free(sampler->others.items);
 	free(sampler->stacks.items);
+	free(sampler->all_stacks.items);
+	free(sampler->heads.items);
 	free(sampler->looks.items);
 	rcore_close(sampler->session);
 	free(sampler);

@@ -34,9 +34,7 @@ struct rcore_thread_clock {
 struct rcore_sampler_work_labels {
 	/* Entries with a field that the options name; none: do nothing. */
 	struct rcore_recognizers chosen;
-	/* The process's pages of one look; `copies` has the stack above it. */
-	struct rcore_cache *cache;
-	struct rcore_copies copies;
+	struct rcore_copies copies; /* of a stack, above sampler->pages */
 	struct rcore_arena arena;
 	struct rcore_ruby ruby;
 	/* From a frame of the profile to 1 if an entry matches it, or 0. */
@@ -91,6 +89,7 @@ struct rcore_sampler {
 	uint64_t vm;
 	struct rcore_stack_reader reader;
 	struct rcore_copies copies;
+	struct rcore_cache *pages; /* of the process, during one look */
 	struct rcore_codes codes;
 	uint64_t codes_changed;
 	struct {
@@ -135,13 +134,20 @@ struct rcore_sampler {
 	struct {
 		struct rcore_stack **items;
 		size_t count, capacity;
-	} stacks;
+	} stacks, all_stacks;
+	struct {
+		struct rcore_live_range *items;
+		size_t count, capacity;
+	} heads; /* of Ractors */
 	struct {
 		struct rcore_look *items;
 		size_t count, capacity;
 	} looks;
 	size_t thread_count; /* threads ever seen */
-	size_t lost_fibers;  /* of unknown threads */
+	size_t sleeping;     /* threads of which this tick reads nothing */
+	/* The Ractors have as many threads as were found. */
+	bool are_counted;
+	size_t lost_fibers; /* of unknown threads */
 	/* Where glibc's struct pthread has the tid; 0 if not found. */
 	int pthread_tid;
 	uint32_t states[RCORE_SAMPLE_STATES];
@@ -159,6 +165,8 @@ struct rcore_sampler {
  * lacks of their stacks, it reads from the process.
  */
 void rcore_sampler_waits(struct rcore_sampler *sampler);
+/* The same, with what this tick has copied. Error: NO_MEMORY. */
+struct rcore_error *rcore_sampler_tick_waits(struct rcore_sampler *sampler);
 /*
  * read_again.c. check_stack() does what rcore_stack_check() does, and returns
  * MOVED for a stack that was expected to rest and has other frames.

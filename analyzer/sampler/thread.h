@@ -9,6 +9,16 @@
 
 struct rcore_native_thread;
 
+/*
+ * How much is known about a thread that waits. What the kernel counts proves
+ * that it has not run since, so its stack is still what was read last.
+ */
+enum rcore_thread_sleep {
+	RCORE_SLEEP_UNKNOWN,
+	RCORE_SLEEP_NOTED,  /* it slept when `slices` had been read */
+	RCORE_SLEEP_COPIED, /* and its stack was read after that */
+};
+
 struct rcore_sampled_thread {
 	uint64_t address; /* rb_thread_t */
 	uint64_t ractor;  /* rb_ractor_t; 0 before 3.0 */
@@ -19,11 +29,14 @@ struct rcore_sampled_thread {
 	uint64_t native_thread;   /* rb_native_thread for which tid was set */
 	int schedstat, syscall;   /* files in /proc; -1: not open */
 	uint64_t cpu, cpu_looked; /* from schedstat, and when it was read */
-	uint64_t cpu_of_round;    /* at the last round of parked fibers */
-	bool has_rested;          /* it has not run since then */
-	uint64_t last_looked;     /* when it was last sampled */
-	uint64_t name;            /* VALUE of its name when that was read */
-	uint64_t fiber_ec;        /* the EC to which track.fiber belongs */
+	/* From schedstat: how often it got a processor; 0: unknown. */
+	uint64_t slices;
+	enum rcore_thread_sleep sleep;
+	uint64_t cpu_of_round; /* at the last round of parked fibers */
+	bool has_rested;       /* it has not run since then */
+	uint64_t last_looked;  /* when it was last sampled */
+	uint64_t name;         /* VALUE of its name when that was read */
+	uint64_t fiber_ec;     /* the EC to which track.fiber belongs */
 	uint64_t fiber_address;
 	enum rcore_sample_state state;
 	uint32_t state_number;
@@ -38,7 +51,10 @@ struct rcore_sampled_thread {
 
 /* thread_list.c */
 struct rcore_error *rcore_sampler_list(struct rcore_sampler *sampler);
-bool rcore_sampler_list_holds(const struct rcore_sampler *sampler);
+/*
+ * Returns whether the threads are still those of the list. Sets are_counted.
+ */
+bool rcore_sampler_list_holds(struct rcore_sampler *sampler);
 /* Returns the thread whose rb_thread_t has this address, or NULL. */
 struct rcore_sampled_thread *rcore_sampler_thread_at(const struct rcore_sampler *sampler,
 						     uint64_t address);
@@ -63,6 +79,16 @@ void rcore_sampler_name_thread(struct rcore_sampler *sampler,
  */
 bool rcore_thread_time(const struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
 		       uint64_t *ret);
+/*
+ * Notes that the thread sleeps: rcore_thread_runs() returned 0 after
+ * rcore_thread_time() had read the time.
+ */
+void rcore_thread_note_sleep(struct rcore_sampled_thread *thread);
+/*
+ * Returns whether a thread of which a sleep is known has slept on. Otherwise
+ * forgets that sleep.
+ */
+bool rcore_thread_sleeps_on(struct rcore_sampled_thread *thread);
 /* Forgets what is known about the kernel thread, before `tid` changes. */
 void rcore_thread_time_close(struct rcore_sampled_thread *thread);
 /*
@@ -106,6 +132,8 @@ bool rcore_thread_registers(struct rcore_sampler *sampler, struct rcore_sampled_
  */
 void rcore_sampler_state(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
 			 bool rests, bool is_busy, uint64_t now);
+/* Returns whether the wait of a blocked thread is to be looked up again. */
+bool rcore_sampler_is_wait_due(const struct rcore_sampled_thread *thread, uint64_t now);
 bool rcore_sampler_holds_gvl(const struct rcore_sampler *sampler,
 			     const struct rcore_sampled_thread *thread);
 uint32_t rcore_sampler_plain_state(struct rcore_sampler *sampler, enum rcore_sample_state kind);

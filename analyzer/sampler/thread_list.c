@@ -30,10 +30,11 @@ void rcore_sampled_thread_free(struct rcore_sampled_thread *thread)
 static bool add_ractor(struct rcore_sampler *sampler, uint64_t address)
 {
 	const struct rcore_layout *layout = sampler->layout;
-	const struct rcore_field *const fields[2][3] = {
-		{&layout->vm.living_threads, &layout->vm.gvl_owner, &layout->vm.living_count},
+	const struct rcore_field *const fields[2][4] = {
+		{&layout->vm.living_threads, &layout->vm.gvl_owner, &layout->vm.living_count,
+		 &layout->vm.living_count},
 		{&layout->ractor.threads_set, &layout->ractor.sched_running,
-		 &layout->ractor.gvl_owner}};
+		 &layout->ractor.gvl_owner, &layout->ractor.threads_count}};
 	struct rcore_sampled_ractor *ractor = rcore_push(&sampler->ractors);
 	if (!ractor)
 		return false;
@@ -217,37 +218,69 @@ struct rcore_error *rcore_sampler_list(struct rcore_sampler *sampler)
 	return NULL;
 }
 
-/* The first word of a list's head or node points to the next node. */
-static RCORE_HOT uint64_t next_of(const struct rcore_piece *piece,
-				  const struct rcore_field *node)
+/* A word of a list's head or node points to the next node, or the previous. */
+enum { NEXT, PREVIOUS };
+
+static RCORE_HOT uint64_t link_of(const struct rcore_piece *piece,
+				  const struct rcore_field *node, int word)
 {
-	const struct rcore_field next = {.offset = node->offset, .size = sizeof(uint64_t)};
-	return rcore_piece_field(piece, &next);
+	const struct rcore_field link = {.offset = node->offset + word * (int)sizeof(uint64_t),
+					 .size = sizeof(uint64_t)};
+	return rcore_piece_field(piece, &link);
 }
 
-RCORE_HOT bool rcore_sampler_list_holds(const struct rcore_sampler *sampler)
+static RCORE_HOT uint64_t node_of(const struct rcore_sampler *sampler,
+				  const struct rcore_sampled_thread *thread)
+{
+	return thread->address + (uint64_t)sampler->layout->thread.node.offset;
+}
+
+/*
+ * Returns whether a list has as many threads as were found, and ends with the
+ * last of them. Threads are added at the end, and one that ends runs. So if
+ * this holds, no thread was added or removed between those that sleep.
+ */
+static RCORE_HOT bool is_counted(const struct rcore_sampler *sampler,
+				 const struct rcore_sampled_ractor *ractor, size_t count,
+				 uint64_t last)
+{
+	const struct rcore_layout *layout = sampler->layout;
+	const struct rcore_field *head =
+		ractor->address ? &layout->ractor.threads_set : &layout->vm.living_threads;
+	const struct rcore_field *number =
+		ractor->address ? &layout->ractor.threads_count : &layout->vm.living_count;
+	return rcore_has(number) && rcore_piece_field(&ractor->piece, number) == count &&
+	       link_of(&ractor->piece, head, PREVIOUS) == last;
+}
+
+RCORE_HOT bool rcore_sampler_list_holds(struct rcore_sampler *sampler)
 {
 	const struct rcore_layout *layout = sampler->layout;
 	size_t at = 0;
+	sampler->are_counted = true;
 	for (size_t i = 0; i < sampler->ractors.count; i++) {
 		const struct rcore_sampled_ractor *ractor = &sampler->ractors.items[i];
 		const struct rcore_field *field = ractor->address ? &layout->ractor.threads_set
 								  : &layout->vm.living_threads;
 		uint64_t head = ractor->piece.start + (uint64_t)field->offset;
-		uint64_t next = next_of(&ractor->piece, field);
+		uint64_t next = link_of(&ractor->piece, field, NEXT), last = head;
+		size_t first = at;
 		while (at < sampler->threads.count &&
 		       sampler->threads.items[at]->ractor == ractor->address) {
 			const struct rcore_sampled_thread *thread =
 				sampler->threads.items[at++];
-			if (next != thread->address + (uint64_t)layout->thread.node.offset)
+			last = node_of(sampler, thread);
+			if (next != last)
 				return false;
-			next = next_of(&thread->track.stack.pieces[RCORE_PIECE_THREAD],
-				       &layout->thread.node);
+			next = link_of(&thread->track.stack.pieces[RCORE_PIECE_THREAD],
+				       &layout->thread.node, NEXT);
 		}
 		if (next != head)
 			return false;
+		sampler->are_counted =
+			sampler->are_counted && is_counted(sampler, ractor, at - first, last);
 	}
-	return at == sampler->threads.count;
+	return at == sampler->threads.count && (sampler->are_counted || !sampler->sleeping);
 }
 
 RCORE_HOT void rcore_sampler_name_thread(struct rcore_sampler *sampler,

@@ -54,6 +54,8 @@ static RCORE_HOT enum rcore_sample_state kind_of(struct rcore_sampler *sampler,
 	int runs = rests ? 0 : rcore_thread_runs(sampler, thread);
 	if (runs < 0)
 		runs = is_busy;
+	else if (!runs && !rests)
+		rcore_thread_note_sleep(thread);
 	return runs ? RCORE_SAMPLE_RUNNING : RCORE_SAMPLE_BLOCKED;
 }
 
@@ -67,6 +69,14 @@ static uint64_t innermost_self(const struct rcore_sampler *sampler,
 	return self;
 }
 
+enum { LOOK_AGAIN_NS = 500000000 };
+
+RCORE_HOT bool rcore_sampler_is_wait_due(const struct rcore_sampled_thread *thread,
+					 uint64_t now)
+{
+	return now - thread->waited_at >= LOOK_AGAIN_NS;
+}
+
 /*
  * What a thread waits for does not change as long as its stack does not. So it
  * is looked up once, and again after a while, because the owner of a lock may
@@ -75,14 +85,13 @@ static uint64_t innermost_self(const struct rcore_sampler *sampler,
 static bool asks_for_wait(const struct rcore_sampler *sampler,
 			  struct rcore_sampled_thread *thread, uint64_t now)
 {
-	enum { LOOK_AGAIN_NS = 500000000 };
 	const struct rcore_track *track = &thread->track;
 	uint64_t self = innermost_self(sampler, &track->stack);
 	uint32_t status = (uint32_t)rcore_piece_field(&track->stack.pieces[RCORE_PIECE_THREAD],
 						      &sampler->layout->thread.status);
 	if (thread->waited_at && thread->waited_node == track->node &&
 	    thread->waited_self == self && thread->waited_status == status &&
-	    now - thread->waited_at < LOOK_AGAIN_NS)
+	    !rcore_sampler_is_wait_due(thread, now))
 		return false;
 	thread->waited_node = track->node;
 	thread->waited_self = self;

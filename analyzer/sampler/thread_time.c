@@ -128,20 +128,49 @@ void rcore_thread_time_close(struct rcore_sampled_thread *thread)
 {
 	close_file(&thread->schedstat);
 	close_file(&thread->syscall);
-	thread->cpu = 0;
+	thread->cpu = thread->slices = 0;
+	thread->sleep = RCORE_SLEEP_UNKNOWN;
 }
 
-/* "run_ns wait_ns slices" */
-RCORE_HOT uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread)
+/* "run_ns wait_ns slices". Returns the first number; 0: it cannot be read. */
+static RCORE_HOT uint64_t read_schedstat(const struct rcore_sampled_thread *thread,
+					 uint64_t *ret_slices)
 {
-	char text[64];
+	char text[64], *end;
+	*ret_slices = 0;
 	ssize_t size = thread->schedstat < 0
 			       ? -1
 			       : pread(thread->schedstat, text, sizeof(text) - 1, 0);
 	if (size <= 0)
 		return 0;
 	text[size] = '\0';
-	return strtoull(text, NULL, 10);
+	uint64_t ran = strtoull(text, &end, 10);
+	strtoull(end, &end, 10);
+	*ret_slices = strtoull(end, NULL, 10);
+	return ran;
+}
+
+uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread)
+{
+	uint64_t slices;
+	return read_schedstat(thread, &slices);
+}
+
+RCORE_HOT void rcore_thread_note_sleep(struct rcore_sampled_thread *thread)
+{
+	thread->sleep = thread->slices ? RCORE_SLEEP_NOTED : RCORE_SLEEP_UNKNOWN;
+}
+
+RCORE_HOT bool rcore_thread_sleeps_on(struct rcore_sampled_thread *thread)
+{
+	uint64_t slices;
+	if (thread->sleep == RCORE_SLEEP_UNKNOWN)
+		return false;
+	read_schedstat(thread, &slices);
+	if (slices == thread->slices)
+		return true;
+	thread->sleep = RCORE_SLEEP_UNKNOWN;
+	return false;
 }
 
 RCORE_HOT bool rcore_thread_time(const struct rcore_sampler *sampler,
@@ -150,7 +179,10 @@ RCORE_HOT bool rcore_thread_time(const struct rcore_sampler *sampler,
 	bool is_first = thread->schedstat < 0 && thread->tid;
 	if (is_first)
 		thread->schedstat = open_file(sampler, thread->tid, "schedstat");
-	uint64_t now = rcore_thread_time_total(thread);
+	uint64_t slices, now = read_schedstat(thread, &slices);
+	if (slices != thread->slices)
+		thread->sleep = RCORE_SLEEP_UNKNOWN;
+	thread->slices = slices;
 	/* Earlier time counts only if the kernel thread's clock is known. */
 	if (is_first && (!thread->cpu || thread->cpu > now))
 		thread->cpu = now;

@@ -110,6 +110,7 @@ RCORE_HOT void rcore_track_decode(struct rcore_sampler *sampler, struct rcore_tr
 			rcore_codes_find(&sampler->codes, stack, cfp, environment, &now->code);
 			memcpy(track->frames + i * step, frame, step);
 			now->environment = environment;
+			now->has_flags = false;
 			now->node = now->code.frame ? rcore_profile_node(sampler->profile, node,
 									 now->code.frame)
 						    : node;

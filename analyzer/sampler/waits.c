@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/hot.h"
 #include "sampler/sampler_private.h"
 #include "vm/stack/frame_flags.h"
 #include "vm/wait/wait.h"
@@ -23,13 +24,16 @@ static uint64_t word_of(const uint8_t *frame, size_t size, const struct rcore_fi
 	return rcore_has(field) && rcore_field_of(frame, size, field, &value) ? value : 0;
 }
 
-/* If the environment was moved to the heap, its flags are there, too. */
+/*
+ * If the environment was moved to the heap, its flags are there, too. They stay
+ * as they are until the frame changes.
+ */
 static uint32_t flags_of(const struct rcore_sampler *sampler, const struct rcore_track *track,
 			 uint64_t ep)
 {
 	uint64_t flags = 0;
 	if (!rcore_stack_value(&track->stack, ep, &flags) &&
-	    rcore_read_u64(rcore_live_bare_memory(sampler->live), ep, &flags))
+	    rcore_read_u64(sampler->codes.memory, ep, &flags))
 		return 0;
 	return (uint32_t)flags;
 }
@@ -44,8 +48,7 @@ static void set_function(const struct rcore_sampler *sampler,
 		return;
 	frame->kind = RCORE_FRAME_IFUNC;
 	if (rcore_has_place(function))
-		rcore_read_field(rcore_live_bare_memory(sampler->live), frame->iseq, function,
-				 &frame->cfunc);
+		rcore_read_field(sampler->codes.memory, frame->iseq, function, &frame->cfunc);
 }
 
 struct rcore_frame rcore_sampler_frame(const struct rcore_sampler *sampler,
@@ -54,7 +57,8 @@ struct rcore_frame rcore_sampler_frame(const struct rcore_sampler *sampler,
 	const struct rcore_layout *layout = sampler->layout;
 	size_t step = layout->cfp.size;
 	const uint8_t *bytes = track->frames + place * step;
-	const struct rcore_code_frame *code = &track->known[place].code;
+	struct rcore_track_frame *known = &track->known[place];
+	const struct rcore_code_frame *code = &known->code;
 	struct rcore_frame frame = {
 		.cfp = track->stack.top - (place + 2) * step,
 		.pc = word_of(bytes, step, &layout->cfp.pc),
@@ -67,7 +71,10 @@ struct rcore_frame rcore_sampler_frame(const struct rcore_sampler *sampler,
 			: code->is_c ? RCORE_FRAME_CFUNC
 				     : RCORE_FRAME_RUBY,
 	};
-	frame.flags = flags_of(sampler, track, frame.ep);
+	if (!known->has_flags)
+		known->flags = flags_of(sampler, track, frame.ep);
+	known->has_flags = true;
+	frame.flags = known->flags;
 	frame.under_construction = frame.kind == RCORE_FRAME_RUBY && !frame.pc;
 	if (code->frame)
 		set_function(sampler, code, &frame);
@@ -259,6 +266,10 @@ static void look_up(struct rcore_sampler *sampler, const struct rcore_parked *pa
 {
 	struct scene scene = {0};
 	const struct rcore_fiber *fibers = NULL;
+	struct rcore_memory *process = sampler->copies.below;
+	/* All threads may wait in one list, which is read for each of them. */
+	rcore_cache_drop(sampler->pages);
+	sampler->copies.below = rcore_cache_memory(sampler->pages);
 	size_t count = sampler->threads.count;
 	struct rcore_error *err = NULL;
 	if (set(sampler, &scene, parked)) {
@@ -276,6 +287,7 @@ static void look_up(struct rcore_sampler *sampler, const struct rcore_parked *pa
 	if (parked)
 		*ret_parked = number_of(sampler, &scene, RCORE_SAMPLE_PARKED,
 					fibers ? fibers[count].wait : NULL);
+	sampler->copies.below = process;
 	free(scene.loader.threads.items);
 	free(scene.loader.fibers.items);
 	free(scene.loader.ractors.items);
@@ -284,9 +296,66 @@ static void look_up(struct rcore_sampler *sampler, const struct rcore_parked *pa
 	rcore_arena_deinit(&scene.snapshot.arena);
 }
 
+/*
+ * Lets the decoders of waits read every rb_thread_t and every Ractor's head
+ * from what the tick has copied. Otherwise each wait costs many system calls
+ * for each thread. Other threads may have changed a rb_thread_t that was not
+ * read because its thread sleeps, such as its list of joining threads.
+ */
+static RCORE_HOT struct rcore_error *add_copies(struct rcore_sampler *sampler)
+{
+	size_t threads = sampler->threads.count, asleep = 0;
+	if (!rcore_reserve(&sampler->all_stacks, threads) ||
+	    !rcore_reserve(&sampler->heads, sampler->ractors.count))
+		return rcore_error_no_memory();
+	struct rcore_stack **stacks = sampler->all_stacks.items;
+	for (size_t i = 0; i < threads; i++)
+		if (sampler->threads.items[i]->track.stack.sleeps)
+			stacks[asleep++] = &sampler->threads.items[i]->track.stack;
+	struct rcore_error *err = rcore_stack_read_threads(&sampler->reader, stacks, asleep);
+	if (err)
+		return err;
+	for (size_t i = 0; i < threads; i++)
+		if (!sampler->threads.items[i]->track.stack.sleeps)
+			stacks[asleep++] = &sampler->threads.items[i]->track.stack;
+	rcore_copies_add_threads(&sampler->copies, stacks, threads);
+	for (size_t i = 0; i < sampler->ractors.count; i++) {
+		const struct rcore_piece *piece = &sampler->ractors.items[i].piece;
+		sampler->heads.items[i] = (struct rcore_live_range){piece->start, piece->size,
+								    piece->bytes, piece->read};
+	}
+	sampler->copies.others = sampler->heads.items;
+	sampler->copies.other_count = sampler->ractors.count;
+	return NULL;
+}
+
 void rcore_sampler_waits(struct rcore_sampler *sampler)
 {
 	look_up(sampler, NULL, NULL);
+}
+
+/*
+ * Looks up all waits in one go: each time, the decoders need all threads. They
+ * see the stacks that the tick has copied.
+ */
+RCORE_HOT struct rcore_error *rcore_sampler_tick_waits(struct rcore_sampler *sampler)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < sampler->threads.count; i++)
+		if (sampler->threads.items[i]->is_asked)
+			sampler->stacks.items[count++] =
+				&sampler->threads.items[i]->track.stack;
+	if (!count)
+		return NULL;
+	struct rcore_error *err = add_copies(sampler);
+	if (err)
+		return err;
+	rcore_copies_add(&sampler->copies, sampler->stacks.items, count);
+	rcore_sampler_waits(sampler);
+	sampler->copies.stack_count = sampler->copies.thread_count = 0;
+	sampler->copies.others = NULL;
+	sampler->copies.other_count = 0;
+	return NULL;
 }
 
 uint32_t rcore_sampler_parked_wait(struct rcore_sampler *sampler,

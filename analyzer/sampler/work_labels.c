@@ -27,7 +27,6 @@ enum {
 	LOCAL_WORDS = 64, /* of one frame */
 	/* Looks after which the memory that they allocated is freed. */
 	LOOKS = 1000,
-	CACHE_BYTES = 4 << 20,
 };
 
 static bool is_asked(const struct rcore_sampler *sampler,
@@ -75,7 +74,7 @@ static void begin(struct rcore_sampler *sampler)
 static void end(struct rcore_sampler *sampler)
 {
 	struct rcore_sampler_work_labels *works = &sampler->works;
-	if (!works->cache)
+	if (!works->chosen.count)
 		return;
 	rcore_ruby_deinit(&works->ruby);
 	rcore_address_map_deinit(&works->matching);
@@ -85,7 +84,6 @@ static void end(struct rcore_sampler *sampler)
 
 struct rcore_error *rcore_sampler_work_labels_init(struct rcore_sampler *sampler)
 {
-	static const struct rcore_cache_options cached = {.max_bytes = CACHE_BYTES};
 	const struct rcore_recognizers *all = &sampler->session->recognizers;
 	struct rcore_sampler_work_labels *works = &sampler->works;
 	struct rcore_error *err = NULL;
@@ -94,10 +92,7 @@ struct rcore_error *rcore_sampler_work_labels_init(struct rcore_sampler *sampler
 			err = choose(sampler, &all->items[i]);
 	if (err || !works->chosen.count)
 		return err;
-	err = rcore_cache_open(rcore_live_bare_memory(sampler->live), &cached, &works->cache);
-	if (err)
-		return err;
-	rcore_copies_init(&works->copies, rcore_cache_memory(works->cache));
+	rcore_copies_init(&works->copies, rcore_cache_memory(sampler->pages));
 	begin(sampler);
 	return NULL;
 }
@@ -105,7 +100,6 @@ struct rcore_error *rcore_sampler_work_labels_init(struct rcore_sampler *sampler
 void rcore_sampler_work_labels_deinit(struct rcore_sampler *sampler)
 {
 	end(sampler);
-	rcore_cache_close(sampler->works.cache);
 	rcore_recognizers_deinit(&sampler->works.chosen);
 }
 
@@ -266,7 +260,7 @@ static RCORE_HOT void look_at_work(struct rcore_sampler *sampler, struct rcore_t
 		watch->is_known = true;
 		watch->key = key;
 		works->looks++;
-		rcore_cache_drop(works->cache);
+		rcore_cache_drop(sampler->pages);
 		struct rcore_error *err = look(sampler, track);
 		sampler->profile->no_memory |= err != NULL;
 		rcore_error_free(err);

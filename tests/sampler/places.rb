@@ -13,6 +13,8 @@ module Places
         SamplerCase.new("debugger #{ruby.name}") { Places.debugger(self, ruby) },
         SamplerCase.new("suspended #{ruby.name}") { Places.suspended(self, ruby) },
         SamplerCase.new("crowd #{ruby.name}") { Places.crowd(self, ruby) },
+        SamplerCase.new("busy crowd #{ruby.name}") { Places.busy_crowd(self, ruby) },
+        SamplerCase.new("guests #{ruby.name}") { Places.guests(self, ruby) },
         *(SamplerCase.new("mn #{ruby.name}") { Places.mn(self, ruby) } if ruby.version >= Gem::Version.new("3.3")),
       ]
     end
@@ -76,27 +78,41 @@ module Places
   end
 
   CROWD = 200
-  CROWD_SECONDS = 2
-  # How often rcore may read the process for each sample, and for each thread in a second. What a thread waits for
-  # is looked up twice a second, in some 15 reads. If each of these looks at all threads, they are hundreds.
-  READS_PER_SAMPLE = 8
-  READS_PER_SECOND = 60
+  CROWD_SECONDS = 4
+  # How often rcore may read the process when it first sees a thread, and for each sample after that.
+  READS_AT_FIRST = 60
+  READS_PER_SAMPLE = 0.5
 
-  # What rcore does for a thread does not depend on how many there are.
+  # Threads that sleep are not read again and again.
   def self.crowd(test, ruby)
-    test.with_program(ruby, "crowd.rb", CROWD) do |pid, _, folder|
+    recording, samples, reads = count_reads(test, ruby, "crowd.rb", CROWD)
+    check_waits(test, recording)
+    allowed = READS_AT_FIRST * CROWD + READS_PER_SAMPLE * samples
+    test.fail("#{reads} reads of the process, for #{samples} samples of #{CROWD} threads") if reads > allowed
+  end
+
+  BUSY = 40
+  READS_PER_BUSY_SAMPLE = 4
+
+  # What rcore does for a thread that begins to wait does not depend on how many threads there are.
+  def self.busy_crowd(test, ruby)
+    _, samples, reads = count_reads(test, ruby, "busy_crowd.rb", BUSY)
+    allowed = READS_AT_FIRST * BUSY + READS_PER_BUSY_SAMPLE * samples
+    test.fail("#{reads} reads of the process, for #{samples} samples of #{BUSY} threads") if reads > allowed
+  end
+
+  def self.count_reads(test, ruby, program, threads)
+    test.with_program(ruby, program, threads) do |pid, _, folder|
       calls = File.join(folder, "calls")
       path = File.join(test.folder, "crowd.rec")
       out, status = Open3.capture2e(*LiveCase::ROOT, "strace", "-f", "-e", "trace=process_vm_readv", "-o", calls, Suite::RCORE, "record",
                                     "-p", pid.to_s, "-r", "20", "-d", CROWD_SECONDS.to_s, "-o", path, *ruby.files)
       raise Debuggee::Failed, "no recording (#{status}): #{out}" unless File.exist?(path)
       recording = test.read(path)
-      check_waits(test, recording)
       samples = recording.sum("samples") { true }
       reads = File.foreach(calls).count
       test.note = "#{samples} samples, #{reads} reads"
-      allowed = READS_PER_SAMPLE * samples + READS_PER_SECOND * CROWD * recording.duration / 1e9
-      test.fail("#{reads} reads of the process, for #{samples} samples of #{CROWD} threads") if reads > allowed
+      return recording, samples, reads
     end
   end
 
@@ -106,6 +122,26 @@ module Places
       totals = named.fetch(kind, [])
       test.same("threads that wait for #{kind}", CROWD / 4, totals.map { |total| total["thread"] }.uniq.size)
       test.same("what they wait for", [["blocked", kind]], totals.map { |total| total.values_at("state", "wait") }.uniq)
+    end
+  end
+
+  GUESTS = 12
+  # In seconds, of one place. A tick comes each 2 ms, but the machine may be busy.
+  GUEST_ERROR = 0.03
+
+  # Threads that come, move and go beside others that sleep, of which nothing is read.
+  def self.guests(test, ruby)
+    test.with_program(ruby, "guests.rb", GUESTS) do |pid, _, folder|
+      recording = test.record_while(ruby, pid, "-r", 499) { Times.let_go(test, folder) }
+      noted = Times.notes(folder).transform_values(&:first)
+      seen = noted.keys.to_h do |key|
+        name, place = key.split(".")
+        [key, recording.sum("wall") { |total| recording.thread(total)["name"] == name && recording.frames(total).any? { |frame| frame["label"].end_with?(place) } } / 1e9]
+      end
+      far = noted.select { |key, time| (seen[key] - time).abs > GUEST_ERROR }
+      test.note = format("%.1f ms off at most", noted.map { |key, time| (seen[key] - time).abs }.max * 1e3)
+      test.fail(far.map { |key, time| format("%s: %.3f of %.3f s", key, seen[key], time) }.join(", ")) if far.size > noted.size / 8
+      test.fail("without any time: #{seen.select { |_, time| time.zero? }.keys}") if seen.any? { |_, time| time.zero? }
     end
   end
 

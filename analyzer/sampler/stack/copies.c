@@ -7,19 +7,24 @@
 #include "base/count.h"
 #include "base/order.h"
 
+static bool read_piece(const struct rcore_piece *piece, uint64_t address, void *buffer,
+		       size_t size)
+{
+	uint64_t offset = address - piece->start;
+	if (offset >= piece->read || piece->read - offset < size)
+		return false;
+	memcpy(buffer, piece->bytes + offset, size);
+	return true;
+}
+
 static bool read_pieces(const struct rcore_stack *stack, uint64_t address, void *buffer,
 			size_t size)
 {
 	static const enum rcore_piece_id pieces[] = {RCORE_PIECE_VALUES, RCORE_PIECE_FRAMES,
 						     RCORE_PIECE_THREAD, RCORE_PIECE_EC};
-	for (size_t i = 0; i < RCORE_COUNT(pieces); i++) {
-		const struct rcore_piece *piece = &stack->pieces[pieces[i]];
-		uint64_t offset = address - piece->start;
-		if (offset < piece->read && piece->read - offset >= size) {
-			memcpy(buffer, piece->bytes + offset, size);
+	for (size_t i = 0; i < RCORE_COUNT(pieces); i++)
+		if (read_piece(&stack->pieces[pieces[i]], address, buffer, size))
 			return true;
-		}
-	}
 	return false;
 }
 
@@ -31,6 +36,15 @@ static bool read_stacks(const struct rcore_copies *copies, uint64_t address, voi
 					     copies->stacks[middle]->bottom <= address);
 	return after && address < copies->stacks[after - 1]->top &&
 	       read_pieces(copies->stacks[after - 1], address, buffer, size);
+}
+
+static bool read_threads(const struct rcore_copies *copies, uint64_t address, void *buffer,
+			 size_t size)
+{
+	size_t after = RCORE_PARTITION_POINT(copies->thread_count, middle,
+					     copies->threads[middle]->thread <= address);
+	return after && read_piece(&copies->threads[after - 1]->pieces[RCORE_PIECE_THREAD],
+				   address, buffer, size);
 }
 
 static int by_bottom(const void *left, const void *right)
@@ -46,13 +60,28 @@ void rcore_copies_add(struct rcore_copies *copies, struct rcore_stack **stacks, 
 	copies->stack_count = count;
 }
 
+static int by_thread(const void *left, const void *right)
+{
+	const struct rcore_stack *const *a = left, *const *b = right;
+	return (*a)->thread < (*b)->thread ? -1 : (*a)->thread > (*b)->thread;
+}
+
+void rcore_copies_add_threads(struct rcore_copies *copies, struct rcore_stack **stacks,
+			      size_t count)
+{
+	qsort(stacks, count, sizeof(*stacks), by_thread);
+	copies->threads = stacks;
+	copies->thread_count = count;
+}
+
 static enum rcore_fault read_copies(struct rcore_memory *base, uint64_t address, void *buffer,
 				    size_t size)
 {
 	const struct rcore_copies *copies = (const struct rcore_copies *)base;
 	if (copies->stack && read_pieces(copies->stack, address, buffer, size))
 		return RCORE_FAULT_NONE;
-	if (read_stacks(copies, address, buffer, size))
+	if (read_threads(copies, address, buffer, size) ||
+	    read_stacks(copies, address, buffer, size))
 		return RCORE_FAULT_NONE;
 	for (size_t i = 0; i < copies->other_count; i++) {
 		const struct rcore_live_range *range = &copies->others[i];

@@ -15,6 +15,9 @@ struct rcore_copies {
 	/* Sorted by `bottom`; only their values and frames are read. */
 	struct rcore_stack **stacks;
 	size_t stack_count;
+	/* Sorted by `thread`; only their rb_thread_t is read. */
+	struct rcore_stack **threads;
+	size_t thread_count;
 	/* What else was copied. */
 	const struct rcore_live_range *others;
 	size_t other_count;
@@ -28,5 +31,8 @@ void rcore_copies_init(struct rcore_copies *copies, struct rcore_memory *below);
  * stack_count is 0 again.
  */
 void rcore_copies_add(struct rcore_copies *copies, struct rcore_stack **stacks, size_t count);
+/* The same for what was copied of rb_thread_t, and thread_count. */
+void rcore_copies_add_threads(struct rcore_copies *copies, struct rcore_stack **stacks,
+			      size_t count);
 
 #endif

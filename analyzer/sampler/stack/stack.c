@@ -88,6 +88,12 @@ static RCORE_HOT bool aim(const struct rcore_stack_reader *reader, struct rcore_
 			       values * again);
 }
 
+/* Returns how many pieces are read. */
+static RCORE_HOT size_t count_of(const struct rcore_stack *stack)
+{
+	return stack->sleeps ? 0 : RCORE_PIECE_COUNT;
+}
+
 static RCORE_HOT size_t add(struct rcore_live_range *ranges, size_t used,
 			    struct rcore_piece *piece)
 {
@@ -97,26 +103,48 @@ static RCORE_HOT size_t add(struct rcore_live_range *ranges, size_t used,
 	return used;
 }
 
+static RCORE_HOT bool reserve(struct rcore_stack_reader *reader, size_t count)
+{
+	if (count <= reader->range_capacity)
+		return true;
+	struct rcore_live_range *grown = reallocarray(reader->ranges, count, sizeof(*grown));
+	if (!grown)
+		return false;
+	reader->ranges = grown;
+	reader->range_capacity = count;
+	return true;
+}
+
+struct rcore_error *rcore_stack_read_threads(struct rcore_stack_reader *reader,
+					     struct rcore_stack *const *stacks, size_t count)
+{
+	size_t used = 0;
+	if (!reserve(reader, count))
+		return rcore_error_no_memory();
+	for (size_t i = 0; i < count; i++)
+		used = add(reader->ranges, used, &stacks[i]->pieces[RCORE_PIECE_THREAD]);
+	rcore_live_read(reader->live, reader->ranges, used);
+	const struct rcore_live_range *range = reader->ranges;
+	for (size_t i = 0; i < count; i++)
+		if (stacks[i]->pieces[RCORE_PIECE_THREAD].size)
+			stacks[i]->pieces[RCORE_PIECE_THREAD].read = range++->read;
+	return NULL;
+}
+
 RCORE_HOT struct rcore_error *rcore_stack_read(struct rcore_stack_reader *reader,
 					       struct rcore_stack *const *stacks, size_t count,
 					       struct rcore_piece *const *others,
 					       size_t other_count)
 {
-	size_t wanted = count * RCORE_PIECE_COUNT + other_count, used = 0;
-	if (wanted > reader->range_capacity) {
-		struct rcore_live_range *grown =
-			reallocarray(reader->ranges, wanted, sizeof(*grown));
-		if (!grown)
-			return rcore_error_no_memory();
-		reader->ranges = grown;
-		reader->range_capacity = wanted;
-	}
+	size_t used = 0;
+	if (!reserve(reader, count * RCORE_PIECE_COUNT + other_count))
+		return rcore_error_no_memory();
 	for (size_t i = 0; i < other_count; i++)
 		used = add(reader->ranges, used, others[i]);
 	for (size_t i = 0; i < count; i++) {
-		if (!aim(reader, stacks[i]))
+		if (!stacks[i]->sleeps && !aim(reader, stacks[i]))
 			return rcore_error_no_memory();
-		for (size_t j = 0; j < RCORE_PIECE_COUNT; j++)
+		for (size_t j = 0; j < count_of(stacks[i]); j++)
 			used = add(reader->ranges, used, &stacks[i]->pieces[j]);
 	}
 	rcore_live_read(reader->live, reader->ranges, used);
@@ -125,7 +153,7 @@ RCORE_HOT struct rcore_error *rcore_stack_read(struct rcore_stack_reader *reader
 		if (others[i]->size)
 			others[i]->read = range++->read;
 	for (size_t i = 0; i < count; i++)
-		for (size_t j = 0; j < RCORE_PIECE_COUNT; j++)
+		for (size_t j = 0; j < count_of(stacks[i]); j++)
 			if (stacks[i]->pieces[j].size)
 				stacks[i]->pieces[j].read = range++->read;
 	return NULL;
@@ -245,6 +273,11 @@ RCORE_HOT enum rcore_stack_verdict rcore_stack_check(const struct rcore_stack_re
 {
 	const struct rcore_layout *layout = reader->layout;
 	const struct rcore_piece *ec = &stack->pieces[RCORE_PIECE_EC_BETWEEN];
+	if (stack->sleeps) {
+		stack->is_light = true;
+		stack->rests = false;
+		return RCORE_STACK_GOOD;
+	}
 	enum rcore_stack_verdict verdict = check_thread(reader, stack);
 	if (!ec->size)
 		ec = &stack->pieces[RCORE_PIECE_EC];

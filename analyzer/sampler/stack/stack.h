@@ -67,12 +67,17 @@ struct rcore_stack {
 	 * before each such read, and compares the frames.
 	 */
 	bool rests;
+	/*
+	 * As `rests`, and it is proved that its thread has not run since: the
+	 * next read reads nothing, and what the pieces have is kept.
+	 */
+	bool sleeps;
 	struct rcore_piece pieces[RCORE_PIECE_COUNT];
 
 	/* Set with the verdict. */
 	uint64_t cfp;    /* the innermost frame that can be trusted */
 	bool is_partial; /* there were frames further in */
-	bool is_light;   /* read as one that rests */
+	bool is_light;   /* read as one that rests or sleeps */
 };
 
 /* What all stacks of a process share. */
@@ -97,6 +102,10 @@ void rcore_stack_reader_deinit(struct rcore_stack_reader *reader);
 struct rcore_error *rcore_stack_read(struct rcore_stack_reader *reader,
 				     struct rcore_stack *const *stacks, size_t count,
 				     struct rcore_piece *const *others, size_t other_count);
+
+/* Reads the rb_thread_t of each stack again. Error: NO_MEMORY. */
+struct rcore_error *rcore_stack_read_threads(struct rcore_stack_reader *reader,
+					     struct rcore_stack *const *stacks, size_t count);
 
 /*
  * Makes room in a piece for `size` bytes at `start`. Returns false if memory is

@@ -231,6 +231,27 @@ START_TEST(resting_stacks_need_one_copy)
 }
 END_TEST
 
+/* Nothing is read of it, so what its pieces have must stay as it is. */
+START_TEST(sleeping_stacks_are_kept)
+{
+	make_copies();
+	expect(RCORE_STACK_GOOD);
+	uint64_t cfp = stack.cfp;
+	stack.rests = stack.sleeps = true;
+	/* What would be read is not there. */
+	reader.live = NULL;
+	struct rcore_stack *stacks[] = {&stack};
+	ck_assert_ptr_null(rcore_stack_read(&reader, stacks, 1, NULL, 0));
+	expect(RCORE_STACK_GOOD);
+	ck_assert(stack.is_light && !stack.is_partial && !stack.rests);
+	ck_assert_uint_eq(stack.cfp, cfp);
+	ck_assert_mem_eq(rcore_stack_frame(&stack, cfp),
+			 stack.pieces[RCORE_PIECE_FRAMES_AGAIN].bytes, layout.cfp.size);
+	rcore_stack_deinit(&stack);
+	rcore_stack_reader_deinit(&reader);
+}
+END_TEST
+
 START_TEST(wrong_guesses_are_corrected)
 {
 	make_copies();
@@ -313,11 +334,12 @@ static void end(void)
 int main(void)
 {
 	const TTest *const tests[] = {
-		equal_copies_are_good,       large_stacks_are_read,
-		innermost_frame_may_run,     other_words_are_torn,
-		environments_are_compared,   salvage_leaves_out_the_innermost,
-		single_copy_is_trusted,      resting_stacks_need_one_copy,
-		wrong_guesses_are_corrected, unsound_words_are_refused,
+		equal_copies_are_good,     large_stacks_are_read,
+		innermost_frame_may_run,   other_words_are_torn,
+		environments_are_compared, salvage_leaves_out_the_innermost,
+		single_copy_is_trusted,    resting_stacks_need_one_copy,
+		sleeping_stacks_are_kept,  wrong_guesses_are_corrected,
+		unsound_words_are_refused,
 	};
 	const struct rcore_test_suite suite = {
 		.name = "stack", .tests = tests, .count = RCORE_COUNT(tests), .end = end};
