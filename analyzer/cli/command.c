@@ -277,6 +277,8 @@ static int run_target(const struct rcore_cli_target *target, void *context,
 	rcore_named_outputs_free(run->command, named);
 	if (view.snapshot)
 		summarize(view.snapshot, look);
+	if (!*ret_error && !view.tells_gaps)
+		snprintf(look->gap, sizeof(look->gap), "%s", view.gap);
 	rcore_view_deinit(&view);
 	rcore_close(view.session);
 	return view.is_partial ? 1 : 0;
@@ -299,13 +301,14 @@ static int run_on_target(struct run *run)
 {
 	const struct rcore_cli_target *target = &run->target;
 	struct rcore_error *err = NULL;
+	struct rcore_cli_look look = {0};
 	int status;
 	rcore_screen_begin(&run->screen);
 	if (target->children) {
 		status = rcore_cli_target_tree(target, run_target, run, run->screen.out,
 					       style_of(run).is_text);
 	} else {
-		struct rcore_cli_look look = {.out = run->screen.out};
+		look.out = run->screen.out;
 		status = run_target(target, run, &look, &err);
 	}
 	/*
@@ -313,10 +316,14 @@ static int run_on_target(struct run *run)
 	 * printed.
 	 */
 	err = end_screen(run, err);
+	if (!err && look.gap[0])
+		fprintf(stderr, "rcore: %s\n", look.gap);
 	if (!err && target->watch)
 		err = suggest_no_stop(run, rcore_cli_watch(target, stdout));
-	if (!err && target->pid && !target->children && style_of(run).is_text)
+	if (!err && target->pid && !target->children && style_of(run).is_text) {
+		rcore_cli_note_stopped(target->pid);
 		rcore_cli_suggest_children(target->pid);
+	}
 	return err ? rcore_cli_fail(err) : status;
 }
 

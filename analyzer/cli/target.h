@@ -48,6 +48,7 @@ struct rcore_cli_look {
 	FILE *out;
 	size_t threads;    /* 0: unknown */
 	char summary[512]; /* what blocks the most; "" if nothing does */
+	char gap[512];     /* what is missing, unless the report says so */
 };
 
 /* Returns its exit status, or sets *ret_error. */
@@ -62,6 +63,12 @@ typedef int rcore_cli_run(const struct rcore_cli_target *target, void *context,
  */
 int rcore_cli_target_tree(const struct rcore_cli_target *target, rcore_cli_run *run,
 			  void *context, FILE *out, bool is_text);
+
+/*
+ * If a signal has stopped a process, prints a line to standard error that says
+ * so: its threads do not run, whatever the report says that they do.
+ */
+void rcore_cli_note_stopped(int pid);
 
 /*
  * If a process is the master of other processes, prints a line to standard

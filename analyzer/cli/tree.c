@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/grow.h"
 #include "base/text.h"
 #include "cli/target.h"
 #include "session/live/process_role.h"
 #include "session/live/ruby_processes.h"
+#include "target/live/live_files.h"
 #include "target/live/live_tree.h"
 
 /*
@@ -80,6 +83,10 @@ static void run_one(struct tree *tree, struct member *member)
 	}
 	if (err)
 		status = rcore_cli_fail(err);
+	else if (member->look.gap[0])
+		fprintf(stderr, "rcore: process %d: %s\n", target.pid, member->look.gap);
+	if (!err && tree->is_text)
+		rcore_cli_note_stopped(target.pid);
 	if (status > tree->worst)
 		tree->worst = status;
 	tree->reports++;
@@ -167,6 +174,22 @@ int rcore_cli_target_tree(const struct rcore_cli_target *target, rcore_cli_run *
 	}
 	free(tree.items);
 	return tree.reports ? tree.worst : 3;
+}
+
+void rcore_cli_note_stopped(int pid)
+{
+	struct rcore_live_status status;
+	char folder[32];
+	snprintf(folder, sizeof(folder), "/proc/%d", pid);
+	int process = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (process < 0)
+		return;
+	if (rcore_live_status_read(process, "status", &status) && status.state == 'T')
+		fprintf(stderr,
+			"rcore: a signal has stopped process %d (SIGSTOP, or Ctrl-Z); `kill "
+			"-CONT %d` resumes it\n",
+			pid, pid);
+	close(process);
 }
 
 void rcore_cli_suggest_children(int pid)

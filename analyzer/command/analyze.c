@@ -95,6 +95,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 		err = rcore_outputs_check(&arguments->outputs, inputs);
 	if (!err)
 		err = rcore_view_load(view, &snapshot, &failure);
+	view->tells_gaps = true;
 	if (err)
 		return err;
 	err = print(arguments, inputs, snapshot, &report, out);

@@ -158,6 +158,12 @@ struct rcore_view {
 	struct rcore_error *failure;
 	/* The output is incomplete: exit status 1. */
 	bool is_partial;
+	/*
+	 * What is missing from the snapshot; "" if nothing is. A report of a
+	 * part of the process does not say so, except if `tells_gaps` is set.
+	 */
+	char gap[512];
+	bool tells_gaps;
 };
 
 /* Options, and the struct whose members they set. */
@@ -370,6 +376,9 @@ void rcore_help_wrap(const char *text, size_t at, size_t indent, size_t width, F
  */
 struct rcore_error *rcore_view_load(struct rcore_view *view, const struct rcore_snapshot **ret,
 				    struct rcore_error **failure);
+
+/* Sets `is_partial` and `gap` for a command that has loaded `snapshot`. */
+void rcore_view_note_gaps(struct rcore_view *view, const struct rcore_snapshot *snapshot);
 
 /*
  * Does the same for commands that need a decoded Ruby: if there is none,

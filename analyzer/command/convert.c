@@ -62,7 +62,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *opaque, FILE
 	rcore_view_print(view);
 	if (!err) {
 		const struct rcore_report_options report = {.color = view->color};
-		view->is_partial = snapshot->incomplete;
+		rcore_view_note_gaps(view, snapshot);
 		for (size_t i = 0; i < count; i++)
 			view->is_partial |= !rows[i].tid;
 		err = rcore_report_converted(snapshot, arguments->output, rows, count, &report,

@@ -53,7 +53,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	err = rcore_pack(view->session, snapshot, arguments->output, &size);
 	rcore_view_print(view);
 	if (!err) {
-		view->is_partial = snapshot->incomplete;
+		rcore_view_note_gaps(view, snapshot);
 		rcore_escape_write(out, arguments->output);
 		fprintf(out, "  %" PRIu64 " bytes\n", size);
 	}

@@ -19,6 +19,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *arguments, F
 	const struct rcore_snapshot *snapshot;
 	report.color = view->color;
 	report.no_stacks = true;
+	view->tells_gaps = true;
 	struct rcore_error *err = rcore_view_need(view, &snapshot);
 	return err ? err : rcore_report_text(snapshot, &report, out);
 }

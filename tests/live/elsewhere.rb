@@ -16,6 +16,9 @@ module Elsewhere
       LiveCase.new("verbose #{own.name}") { Elsewhere.verbose(self, own) },
       LiveCase.new("not ruby") { Elsewhere.not_ruby(self) },
       LiveCase.new("usage") { Elsewhere.usage(self) },
+      LiveCase.new("stopped by a signal #{own.name}") { Elsewhere.stopped(self, own) },
+      LiveCase.new("resumed too early #{own.name}") { Elsewhere.resumed(self, own) },
+      LiveCase.new("without the GVL #{own.name}") { Elsewhere.without_gvl(self, own) },
     ]
   end
 
@@ -186,6 +189,48 @@ module Elsewhere
     _, err, status = test.rcore("-p", pid)
     test.same("ended: exit status", 2, status)
     test.fail(err) unless err.include?("no process #{pid}") && err.lines.size == 1
+  end
+
+  # A line says so, because the report looks like that of any other process. It stays stopped.
+  def self.stopped(test, ruby)
+    test.with_program(ruby, "busy.rb") do |pid, counter|
+      Process.kill(:STOP, pid)
+      sleep 0.01 until File.read("/proc/#{pid}/stat")[/\) (\w)/, 1] == "T"
+      [["-p", pid], ["-p", pid, "--children"]].each do |arguments|
+        _, err, = test.rcore(*arguments)
+        test.fail("#{arguments}: #{err}") unless err.include?("a signal has stopped process #{pid} (SIGSTOP, or Ctrl-Z)")
+      end
+      test.same("state", "T", File.read("/proc/#{pid}/stat")[/\) (\w)/, 1])
+    ensure
+      Process.kill(:CONT, pid)
+      test.goes_on(counter)
+      _, err, = test.rcore("-p", pid)
+      test.fail("resumed: #{err}") unless err.empty?
+    end
+  end
+
+  # GDB holds rcore up during the stop, as a busy machine does.
+  def self.resumed(test, ruby)
+    test.with_program(ruby, "busy.rb") do |pid, counter, folder|
+      { ["break rcore_running_check_gvl", "run", "tbreak rcore_live_pages_fill", "continue"] =>
+          "rcore: process #{pid} was resumed after 2 s, before rcore had read enough of it; ",
+        ["break rcore_running_time_gvl", "run"] =>
+          "rcore: not everything could be read: reading was not complete when the process was resumed after 2 s; " }.each do |commands, words|
+        commands = ["set debuginfod enabled off", *commands, "shell sleep 2.5", "delete", "continue"].flat_map { |command| ["-ex", command] }
+        _, err, = Open3.capture3(*LiveCase::ROOT, "gdb", "-nx", "-q", "-batch", *commands, "--args", Suite::RCORE,
+                                 "pack", "-p", pid.to_s, "-o", File.join(folder, "pack"))
+        test.fail("pack: #{err}") unless err.include?(words)
+      end
+      test.goes_on(counter)
+    end
+  end
+
+  # A thread that works in C without the GVL waits for nothing.
+  def self.without_gvl(test, ruby)
+    test.with_program(ruby, "deflating.rb") do |pid, |
+      out, = Open3.capture2(*LiveCase::ROOT, Suite::RCORE, "waits", "-p", pid.to_s)
+      test.fail(out) unless out =~ /^T\d+ +"deflate": runs or waits without the GVL, in Zlib::Deflate\.deflate$/
+    end
   end
 
   def self.usage(test)

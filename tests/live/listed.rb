@@ -43,6 +43,13 @@ module Listed
         test.same("two: output, status", ["", 64], [out, status])
         test.fail("two: #{err}") unless err.lines.size == 1 && err.include?("2 Ruby processes") && [pid, other].all? { |each| err.include?("#{each} (#{title}: ") }
       end
+      test.with_program(ruby, "titled.rb", environment: {"TITLE" => title, "WORKERS" => "2"}) do |parent, |
+        _, err, = test.rcore("-p", "#{title}*") # "TITLE: one" is not a descendant
+        test.fail("a stranger: #{err}") if err.include?("--children")
+        _, err, status = test.rcore("-p", "#{title} ")
+        test.same("workers: status", 64, status)
+        test.fail("workers: #{err}") unless err.include?("name one by its pid, or all with -p #{parent} --children; ")
+      end
       out, err, status = test.rcore("-p", "#{title}: two")
       test.same("none: output, status", ["", 64], [out, status])
       test.fail("none: #{err}") unless err == "rcore: no Ruby process has '#{title}: two' in its title; `rcore ps` lists them; see rcore analyze --help\n"

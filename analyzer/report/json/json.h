@@ -16,6 +16,8 @@
 void rcore_json_target(struct rcore_json *json, const struct rcore_snapshot *snapshot);
 /* "source" and "pid": which process it was. */
 void rcore_json_origin(struct rcore_json *json, const struct rcore_snapshot *snapshot);
+/* "problems" of the whole process. */
+void rcore_json_problems(struct rcore_json *json, const struct rcore_snapshot *snapshot);
 void rcore_json_threads(struct rcore_json *json, const struct rcore_snapshot *snapshot,
 			const struct rcore_pick *pick);
 void rcore_json_fibers(struct rcore_json *json, const struct rcore_snapshot *snapshot,

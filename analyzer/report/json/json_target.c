@@ -139,7 +139,7 @@ static void put_modules(struct rcore_json *json, const struct rcore_snapshot *sn
 	rcore_json_close(json, ']');
 }
 
-static void put_problems(struct rcore_json *json, const struct rcore_snapshot *snapshot)
+void rcore_json_problems(struct rcore_json *json, const struct rcore_snapshot *snapshot)
 {
 	rcore_json_open(json, "problems", '[');
 	for (size_t i = 0; i < snapshot->problem_count; i++)
@@ -159,7 +159,7 @@ void rcore_json_target(struct rcore_json *json, const struct rcore_snapshot *sna
 	rcore_json_redaction(json, &snapshot->redaction);
 	rcore_json_cause(json, snapshot);
 	rcore_json_triage(json, snapshot);
-	put_problems(json, snapshot);
+	rcore_json_problems(json, snapshot);
 	put_proofs(json, snapshot);
 	put_modules(json, snapshot);
 }

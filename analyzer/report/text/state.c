@@ -146,6 +146,7 @@ struct rcore_error *rcore_report_state_json(const struct rcore_snapshot *snapsho
 	rcore_json_put_text(&json, "schema", "rcore-state/1");
 	rcore_json_origin(&json, snapshot);
 	rcore_json_put(&json, "complete", json_object_new_boolean(!snapshot->incomplete));
+	rcore_json_problems(&json, snapshot);
 	rcore_json_redaction(&json, &snapshot->redaction);
 	rcore_json_open(&json, "fibers", '[');
 	for (size_t i = 0; i < snapshot->fiber_count && !ferror(out); i++)

@@ -199,12 +199,48 @@ static bool matches(const struct rcore_ruby_process *process, const char *name)
 	       !fnmatch(pattern, title_of(process), 0);
 }
 
+static const struct rcore_ruby_process *find_pid(const struct rcore_ruby_processes *processes,
+						 int pid)
+{
+	for (size_t i = 0; i < processes->count; i++)
+		if (processes->items[i].pid == pid)
+			return &processes->items[i];
+	return NULL;
+}
+
+/* Processes that end while they are listed could form a cycle. */
+static bool descends(const struct rcore_ruby_processes *processes,
+		     const struct rcore_ruby_process *process, int ancestor)
+{
+	for (size_t i = 0; process && i <= processes->count; i++) {
+		if (process->pid == ancestor)
+			return true;
+		process = find_pid(processes, process->status.parent);
+	}
+	return false;
+}
+
+/* Returns the match from which all others descend; 0: there is none. */
+static int common_ancestor(const struct rcore_ruby_processes *processes, const char *name)
+{
+	for (size_t i = 0; i < processes->count; i++) {
+		bool is_root = matches(&processes->items[i], name);
+		for (size_t j = 0; is_root && j < processes->count; j++)
+			is_root = !matches(&processes->items[j], name) ||
+				  descends(processes, &processes->items[j],
+					   processes->items[i].pid);
+		if (is_root)
+			return processes->items[i].pid;
+	}
+	return 0;
+}
+
 /* The message lists as many matches as fit into it. */
 static struct rcore_error *too_many(const struct rcore_ruby_processes *processes,
 				    const char *name, size_t found)
 {
 	enum { SHOWN = 4 };
-	char list[SHOWN * 96] = "", escaped[64], title[48];
+	char list[SHOWN * 96] = "", tree[48] = "", escaped[64], title[48];
 	size_t shown = 0, used = 0;
 	for (size_t i = 0; i < processes->count && shown < SHOWN; i++) {
 		const struct rcore_ruby_process *process = &processes->items[i];
@@ -214,11 +250,14 @@ static struct rcore_error *too_many(const struct rcore_ruby_processes *processes
 					 shown++ ? ", " : "", process->pid,
 					 rcore_escape(title, sizeof(title), title_of(process)));
 	}
+	int root = common_ancestor(processes, name);
+	if (root)
+		snprintf(tree, sizeof(tree), ", or all with -p %d --children", root);
 	return rcore_error_create(RCORE_ERROR_USAGE,
 				  "%zu Ruby processes have '%s' in their title: %s%s; name one "
-				  "by its pid",
+				  "by its pid%s",
 				  found, rcore_escape(escaped, sizeof(escaped), name), list,
-				  found > shown ? " ..." : "");
+				  found > shown ? " ..." : "", tree);
 }
 
 struct rcore_error *rcore_ruby_process_find(const char *name, int *ret_pid)

@@ -34,12 +34,30 @@ static struct rcore_error *keep_stacks(const struct rcore_session *session,
 	return rcore_running_keep_stacks(&session->target, snapshot);
 }
 
+/* Names the cause of an error: nothing could be read after the stop. */
+static struct rcore_error *out_of_time(const struct rcore_session *session,
+				       struct rcore_error *err)
+{
+	if (err->code == RCORE_ERROR_NO_MEMORY)
+		return err;
+	struct rcore_error *ret = rcore_error_create(
+		RCORE_ERROR_LIMIT,
+		"process %d was resumed after 2 s, before rcore had read enough of it; this "
+		"machine is busy: try again, or write a core with `gcore %d` and analyze that "
+		"(%s)",
+		session->target.process->pid, session->target.process->pid, err->message);
+	rcore_error_free(err);
+	return ret;
+}
+
 /* Completes the snapshot after the process was resumed. */
 static struct rcore_error *conclude(struct rcore_session *session, struct rcore_error *err,
 				    const struct rcore_live_pause *pause,
 				    struct rcore_snapshot *snapshot)
 {
 	session->overdue = pause->overdue;
+	if (err && pause->overdue)
+		return out_of_time(session, err);
 	if (err)
 		return err;
 	err = rcore_running_sockets(&session->target, snapshot);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -16,8 +17,20 @@
 /* vm.max_map_count is 65,530 by default and rarely set above a million. */
 enum { MAX_PROGRAM_HEADERS = 1 << 22 };
 
+/* Whether the name of a file is the id of a process of this machine. */
+static bool is_pid(const char *path)
+{
+	char folder[32];
+	return path[0] && !path[strspn(path, "0123456789")] && strlen(path) < 12 &&
+	       snprintf(folder, sizeof(folder), "/proc/%s", path) > 0 && !access(folder, F_OK);
+}
+
 static struct rcore_error *open_error(const char *path, int errnum)
 {
+	if (errnum == ENOENT && is_pid(path))
+		return rcore_error_create(RCORE_ERROR_OS,
+					  "%s: no such file; `-p %s` reads the process %s",
+					  path, path, path);
 	if (errnum == ENOENT || errnum == ENOTDIR)
 		return rcore_error_create(
 			RCORE_ERROR_OS,

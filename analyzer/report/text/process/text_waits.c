@@ -115,7 +115,24 @@ static const char *state(const struct rcore_snapshot *snapshot, const struct rco
 		return "runs; it died here";
 	if (thread->gvl == RCORE_GVL_HOLDER)
 		return "runs";
+	if (thread->gvl == RCORE_GVL_RELEASED)
+		return "runs or waits without the GVL";
 	return thread->gvl == RCORE_GVL_WAITING ? "is ready to run" : "unknown";
+}
+
+/* A thread without the GVL is in a method written in C. */
+static void print_state(const struct rcore_snapshot *snapshot, const struct rcore_fiber *fiber,
+			FILE *out)
+{
+	bool is_in_c = fiber->is_current && fiber->thread >= 0 && fiber->frame_count &&
+		       fiber->frames[0].kind == RCORE_FRAME_CFUNC && fiber->frames[0].label &&
+		       snapshot->threads[fiber->thread].gvl == RCORE_GVL_RELEASED;
+	fputs(state(snapshot, fiber), out);
+	if (is_in_c) {
+		fputs(", in ", out);
+		rcore_escape_write(out, fiber->frames[0].label);
+	}
+	putc('\n', out);
 }
 
 /*
@@ -160,7 +177,7 @@ static void print_row(const struct rcore_pen *pen, const struct rcore_snapshot *
 		fputs(": ", pen->out);
 	}
 	if (!fiber->wait) {
-		fprintf(pen->out, "%s\n", state(snapshot, fiber));
+		print_state(snapshot, fiber, pen->out);
 		return;
 	}
 	rcore_wait_write(snapshot, fiber->wait, pen->out);
