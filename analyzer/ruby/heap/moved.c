@@ -109,3 +109,8 @@ uint64_t rcore_moved_to(const struct rcore_ruby *ruby, uint64_t value)
 	ruby->moved->is_looking = false;
 	return to;
 }
+
+bool rcore_is_same_object(const struct rcore_ruby *ruby, uint64_t one, uint64_t other)
+{
+	return one == other || rcore_moved_to(ruby, one) == rcore_moved_to(ruby, other);
+}

@@ -26,4 +26,10 @@ void rcore_moved_free(struct rcore_moved *moved); /* NULL-safe */
  */
 uint64_t rcore_moved_to(const struct rcore_ruby *ruby, uint64_t value);
 
+/*
+ * Returns whether two VALUEs refer to the same object: of two references, one
+ * may be corrected already.
+ */
+bool rcore_is_same_object(const struct rcore_ruby *ruby, uint64_t one, uint64_t other);
+
 #endif

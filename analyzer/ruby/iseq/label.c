@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ruby/heap/moved.h"
 #include "ruby/object/class_name.h"
 
 enum { PARENT_LIMIT = 10000 }; /* nested iseqs */
@@ -75,7 +76,7 @@ static struct rcore_error *walk_to_local(struct rcore_ruby *ruby,
 {
 	uint64_t local = (*iseq)->local;
 	*levels = 0;
-	for (int steps = 0; (*iseq)->address != local; steps++) {
+	for (int steps = 0; !rcore_is_same_object(ruby, (*iseq)->address, local); steps++) {
 		if (!(*iseq)->parent || steps == PARENT_LIMIT)
 			return rcore_error_create(RCORE_ERROR_CORRUPT,
 						  "the parents of iseq 0x%" PRIx64
@@ -98,11 +99,12 @@ static struct rcore_error *walk_to_local(struct rcore_ruby *ruby,
  * the same label, `def` uses that of the method, and the body of a class is
  * known to be one. "?" replaces the rest.
  */
-static const char *label_of_type(const struct rcore_iseq_info *iseq,
+static const char *label_of_type(struct rcore_ruby *ruby, const struct rcore_iseq_info *iseq,
 				 const struct rcore_method_entry *method, bool *is_certain)
 {
 	bool is_method = iseq->type == RCORE_ISEQ_METHOD && method &&
-			 method->type == RCORE_METHOD_ISEQ && method->iseq == iseq->address;
+			 method->type == RCORE_METHOD_ISEQ &&
+			 rcore_is_same_object(ruby, method->iseq, iseq->address);
 	*is_certain = true;
 	if (is_method && method->name)
 		return method->name;
@@ -158,7 +160,7 @@ static struct rcore_error *label_of_named(struct rcore_ruby *ruby,
 {
 	const char *problem = NULL;
 	*is_certain = true;
-	*ret = iseq->label ? iseq->label : label_of_type(iseq, method, is_certain);
+	*ret = iseq->label ? iseq->label : label_of_type(ruby, iseq, method, is_certain);
 	if (iseq->type != RCORE_ISEQ_METHOD || !method || !method->owner)
 		return NULL;
 	struct rcore_error *err =

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "ruby/heap/moved.h"
 #include "ruby/object/class.h"
 #include "ruby/object/data.h"
 #include "ruby/object/ivar.h"
@@ -19,7 +20,8 @@ static bool read_box(struct rcore_ruby *ruby, uint64_t module, uint64_t at,
 {
 	enum { OBJECT = 0, ID = 8, FLAGS = 128 };
 	uint8_t flags[2]; /* is_user, is_optional */
-	if (rcore_read_u64(ruby->memory, at + OBJECT, &ret->object) || ret->object != module ||
+	if (rcore_read_u64(ruby->memory, at + OBJECT, &ret->object) ||
+	    !rcore_is_same_object(ruby, ret->object, module) ||
 	    rcore_read_u64(ruby->memory, at + ID, &ret->id) ||
 	    rcore_read(ruby->memory, at + FLAGS, flags, sizeof(flags)) || flags[0] > 1 ||
 	    flags[1] > 1)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "ruby/heap/moved.h"
 #include "ruby/object/class.h"
 #include "ruby/get.h"
 #include "ruby/object/id_table.h"
@@ -39,7 +40,8 @@ static struct rcore_error *next_table(struct ancestors *ancestors, uint64_t *ret
 	for (*ret = 0; !err && !*ret && ancestors->at;) {
 		uint64_t ext = 0, klass = ancestors->at;
 		ancestors->at = 0;
-		if (klass == ancestors->object && ancestors->scope != klass)
+		if (rcore_is_same_object(ruby, klass, ancestors->object) &&
+		    !rcore_is_same_object(ruby, klass, ancestors->scope))
 			break;
 		if (ancestors->steps++ == ANCESTOR_LIMIT)
 			return rcore_error_create(RCORE_ERROR_LIMIT, "more than %d ancestors",

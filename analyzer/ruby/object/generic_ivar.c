@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "ruby/heap/moved.h"
 #include "ruby/search.h"
 #include "ruby/object/st_table.h"
 #include "ruby/object/value.h"
@@ -44,7 +45,7 @@ static bool is_owned(struct rcore_ruby *ruby, uint64_t object, uint64_t fields)
 	rcore_auto_error err = rcore_flags(ruby, fields, &flags);
 	return !err && rcore_imemo_type(flags) == ruby->layout->constant.imemo_fields &&
 	       !rcore_read_field(ruby->memory, fields, &ruby->layout->basic.klass, &owner) &&
-	       owner == object;
+	       rcore_is_same_object(ruby, owner, object);
 }
 
 static bool is_entry(struct rcore_ruby *ruby, uint64_t object, uint64_t record)

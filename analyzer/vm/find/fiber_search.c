@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "ruby/heap/moved.h"
 #include "ruby/object/core_class.h"
 #include "ruby/heap/heap.h"
 #include "target/live/live.h"
@@ -156,6 +157,20 @@ bool rcore_is_fiber(struct rcore_memory *memory, const struct rcore_layout *layo
 }
 
 /*
+ * The same while the collector may be moving objects: the fiber's reference to
+ * its object may not be corrected yet.
+ */
+static bool wraps_fiber(const struct rcore_ruby *ruby, uint64_t object, uint64_t address)
+{
+	uint64_t self;
+	return rcore_is_fiber(ruby->memory, ruby->layout, object, address) ||
+	       (ruby->moved &&
+		!rcore_read_field(ruby->memory, address, &ruby->layout->fiber.self, &self) &&
+		rcore_is_same_object(ruby, self, object) &&
+		rcore_is_fiber(ruby->memory, ruby->layout, self, address));
+}
+
+/*
  * If a type's name cannot be read (the file of libruby is missing), one of its
  * objects decides.
  */
@@ -166,8 +181,7 @@ static bool is_fiber_type(struct heap_search *search, uint64_t type, uint64_t ob
 		if (search->types.items[i].address == type)
 			return search->types.items[i].is_fiber;
 	bool is_fiber =
-		names_fiber(search->ruby, type) ||
-		rcore_is_fiber(search->ruby->memory, search->ruby->layout, object, data);
+		names_fiber(search->ruby, type) || wraps_fiber(search->ruby, object, data);
 	if (search->types.count < TYPE_LIMIT) {
 		struct type *known = rcore_push(&search->types);
 		if (known)
@@ -226,7 +240,7 @@ static bool is_stale(const struct heap_search *search, uint64_t object, uint64_t
 {
 	struct rcore_ruby *ruby = search->ruby;
 	uint64_t self;
-	if (rcore_is_fiber(ruby->memory, ruby->layout, object, data))
+	if (wraps_fiber(ruby, object, data))
 		return false;
 	if (!rcore_read_field(ruby->memory, data, &ruby->layout->fiber.self, &self) &&
 	    is_being_made(ruby, copy, size))
@@ -255,8 +269,7 @@ static void note_type(const struct heap_search *search, uint64_t type, uint64_t 
 		      uint64_t data)
 {
 	struct rcore_ruby *ruby = search->ruby;
-	if (!ruby->statics.fiber_type &&
-	    rcore_is_fiber(ruby->memory, ruby->layout, object, data))
+	if (!ruby->statics.fiber_type && wraps_fiber(ruby, object, data))
 		ruby->statics.fiber_type = type;
 }
 

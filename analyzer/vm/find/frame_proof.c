@@ -54,7 +54,7 @@ static struct rcore_error *prove_method(struct rcore_ruby *ruby,
 	if (!local && method->type == RCORE_METHOD_ISEQ && magic == RCORE_FRAME_MAGIC_CFUNC)
 		return misfit(frame, "a C function's frame has the entry of a Ruby method");
 	if (local && method->type == RCORE_METHOD_ISEQ &&
-	    rcore_moved_to(ruby, local->address) != rcore_moved_to(ruby, method->iseq))
+	    !rcore_is_same_object(ruby, local->address, method->iseq))
 		return misfit(frame, "its iseq is not its method's");
 	return NULL;
 }

@@ -4,7 +4,6 @@
 #include "base/count.h"
 #include "base/text.h"
 #include "ruby/object/array.h"
-#include "ruby/inspect/inspect.h"
 #include "vm/wait/wait_private.h"
 
 enum { FIXNUM_FLAG = 1, SELECT_LISTS = 3 };
@@ -342,13 +341,14 @@ static struct rcore_error *complete(struct rcore_waits *waits, struct rcore_wait
 	struct rcore_error *err = NULL;
 	bool named = wait->method != NULL;
 	wait->hook = place->hook;
-	if (place->first < place->end && !wait->method)
+	if (place->first < place->end && !named)
 		wait->method = place->fiber->frames[place->first].label;
 	if (place->first < place->end && !place->hook)
 		set_mode(wait, &place->fiber->frames[place->first]);
 	for (size_t i = place->first; !err && i < place->end; i++) {
-		const struct rcore_frame *frame = &place->fiber->frames[i];
 		struct rcore_sync sync;
+		const struct rcore_frame *frame = &place->fiber->frames[i];
+		bool is_its = rcore_wait_has_method(waits, wait, frame);
 		err = rcore_wait_sync(waits, frame->self, &sync);
 		if (!err && wait->kind == RCORE_WAIT_IO && sync.kind == RCORE_SYNC_IO)
 			err = rcore_wait_add_io(waits, wait, sync.object,
@@ -357,14 +357,14 @@ static struct rcore_error *complete(struct rcore_waits *waits, struct rcore_wait
 			wait->object = sync.object;
 		if (wait->kind == RCORE_WAIT_CONDITION && sync.kind == RCORE_SYNC_MUTEX)
 			wait->lock = sync.data;
-		if (!err && wait->kind == RCORE_WAIT_CONDITION && frame->self == wait->object)
+		if (!err && wait->kind == RCORE_WAIT_CONDITION && is_its)
 			err = set_lock(waits, wait, place, i);
-		if (!named && wait->object && frame->self == wait->object && frame->label) {
-			wait->method = frame->label;
-			named = true;
-			if (wait->kind == RCORE_WAIT_JOIN)
-				wait->is_timed = join_is_timed(waits, place, i);
-		}
+		if (named || !frame->label || !is_its)
+			continue;
+		wait->method = frame->label;
+		named = true;
+		if (wait->kind == RCORE_WAIT_JOIN)
+			wait->is_timed = join_is_timed(waits, place, i);
 	}
 	return err;
 }

@@ -3,6 +3,7 @@
 
 #include "base/count.h"
 #include "base/grow.h"
+#include "ruby/heap/moved.h"
 #include "ruby/object/data.h"
 #include "vm/find/list_change.h"
 #include "vm/wait/wait_private.h"
@@ -45,6 +46,13 @@ uint64_t rcore_wait_field(struct rcore_waits *waits, uint64_t base,
 	    rcore_read_field(waits->loader->ruby->memory, base, field, &value))
 		return 0;
 	return value;
+}
+
+bool rcore_wait_has_method(const struct rcore_waits *waits, const struct rcore_wait *wait,
+			   const struct rcore_frame *frame)
+{
+	return wait->object &&
+	       rcore_is_same_object(waits->loader->ruby, frame->self, wait->object);
 }
 
 /*

@@ -78,6 +78,10 @@ struct rcore_error *rcore_wait_list(struct rcore_waits *waits, uint64_t base,
 uint64_t rcore_wait_field(struct rcore_waits *waits, uint64_t base,
 			  const struct rcore_field *field);
 
+/* Returns whether a frame runs a method of the object that is waited for. */
+bool rcore_wait_has_method(const struct rcore_waits *waits, const struct rcore_wait *wait,
+			   const struct rcore_frame *frame);
+
 /*
  * Finds the kind of an object and the struct that it wraps; NONE for any other
  * value.

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "ruby/heap/moved.h"
 #include "ruby/object/value.h"
 #include "vm/wait/wait_private.h"
 
@@ -38,9 +39,11 @@ static const char *hook_of(const char *label)
  * the outermost of those that call each other, which is the one that Ruby
  * called.
  */
-static size_t outermost_hook(const struct rcore_fiber *fiber, uint64_t scheduler, size_t at)
+static size_t outermost_hook(const struct rcore_ruby *ruby, const struct rcore_fiber *fiber,
+			     uint64_t scheduler, size_t at)
 {
-	while (at + 1 < fiber->frame_count && fiber->frames[at + 1].self == scheduler &&
+	while (at + 1 < fiber->frame_count &&
+	       rcore_is_same_object(ruby, fiber->frames[at + 1].self, scheduler) &&
 	       hook_of(fiber->frames[at + 1].label))
 		at++;
 	return at;
@@ -59,11 +62,10 @@ int rcore_wait_hook(struct rcore_waits *waits, const struct rcore_fiber *fiber,
 	if (!rcore_is_object(ruby, scheduler))
 		return -1;
 	for (size_t i = 0; i < fiber->frame_count && i < DEEPEST; i++) {
-		const char *name = fiber->frames[i].self == scheduler
-					   ? hook_of(fiber->frames[i].label)
-					   : NULL;
+		bool is_hook = rcore_is_same_object(ruby, fiber->frames[i].self, scheduler);
+		const char *name = is_hook ? hook_of(fiber->frames[i].label) : NULL;
 		if (name) {
-			i = outermost_hook(fiber, scheduler, i);
+			i = outermost_hook(ruby, fiber, scheduler, i);
 			*ret_name = hook_of(fiber->frames[i].label);
 			return (int)i;
 		}

@@ -5,6 +5,7 @@
 #include "ruby/get.h"
 #include "ruby/heap/heap.h"
 #include "ruby/heap/moved.h"
+#include "ruby/iseq/label.h"
 #include "ruby/object/string.h"
 #include "ruby_suite.h"
 
@@ -285,10 +286,40 @@ START_TEST(test_moved)
 }
 END_TEST
 
+/*
+ * References to one iseq are corrected one after the other: here, that of a
+ * block to its parent, but not yet that to its local iseq.
+ */
+START_TEST(test_half_moved)
+{
+	begin(_i);
+	const struct rcore_layout *layout = &fake.layout;
+	const struct rcore_iseq_info *iseq;
+	const char *label = NULL, *problem = NULL;
+	uint64_t objspace, from = make_page(&objspace), vm = vm_of(objspace);
+	if (!rcore_has_place(&layout->moved.destination))
+		return;
+	uint64_t run = ISEQ(RCORE_ISEQ_METHOD, "a.rb", "run");
+	uint64_t block =
+		ISEQ(RCORE_ISEQ_BLOCK, "a.rb", "block in run", .parent = run, .local = from);
+	fake_put(&fake.target, from, RCORE_T_MOVED);
+	fake_put_field(&fake.target, from, &layout->moved.destination, run);
+	fake_put_field(&fake.target, objspace, &layout->objspace.during_compacting, 1);
+	rcore_moved_follow(&ruby, vm);
+	ck_assert(rcore_is_same_object(&ruby, from, run));
+	ck_assert(!rcore_is_same_object(&ruby, from, block));
+	OK(rcore_iseq(&ruby, block, &iseq));
+	OK(rcore_label(&ruby, iseq, NULL, &label, &problem));
+	ck_assert_str_eq(label, "block in run");
+	ck_assert_ptr_null(problem);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {
 		test_garbage,     test_page_being_made,       test_page_half_made,
-		test_empty_pages, test_page_list_being_moved, test_moved};
+		test_empty_pages, test_page_list_being_moved, test_moved,
+		test_half_moved};
 	return run_suite("heap", tests, RCORE_COUNT(tests));
 }
