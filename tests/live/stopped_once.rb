@@ -10,7 +10,7 @@ module StoppedOnce
 
   def self.cases(rubies)
     rubies.flat_map do |ruby|
-      PROGRAMS.map { |program, contexts| LiveCase.new("stopped once #{program} #{ruby.name}") { StoppedOnce.look(self, ruby, program, contexts) } }
+      [LiveCase.new("stopped last #{ruby.name}") { StoppedOnce.order(self, ruby) }] + PROGRAMS.map { |program, contexts| LiveCase.new("stopped once #{program} #{ruby.name}") { StoppedOnce.look(self, ruby, program, contexts) } }
     end
   end
 
@@ -23,12 +23,38 @@ module StoppedOnce
     end
   end
 
-  def self.stops_of(test, ruby, pid, profiled)
+  # A thread that works stands still for less time than those that sleep anyway: it is stopped last, and goes on first.
+  def self.order(test, ruby)
+    test.with_program(ruby, "one_works.rb") do |pid, counter|
+      wrong = Array.new(LOOKS) { order_of(test, pid) }.reject(&:empty?)
+      test.fail("#{wrong.size} of #{LOOKS} looks: #{wrong.first}") if wrong.size * 2 > LOOKS
+      test.goes_on(counter)
+    end
+  end
+
+  # Returns what was wrong.
+  def self.order_of(test, pid)
+    report, calls = traced(test, pid)
+    sleepers = report["threads"].select { |thread| thread["name"].to_s.start_with?("sleeper") }.map { |thread| thread["tid"] }
+    test.same("threads that sleep", 8, sleepers.size)
+    stopped, released = %w[INTERRUPT DETACH].map { |call| calls.grep(/PTRACE_#{call}, /).map { |line| line[/PTRACE_#{call}, (\d+)/, 1].to_i } }
+    late = sleepers.select { |tid| stopped.index(tid) > stopped.index(pid) }
+    early = sleepers.select { |tid| released.index(tid) < released.index(pid) }
+    [*("stopped after the thread that works: #{late}" if late.any?), *("released before it: #{early}" if early.any?)]
+  end
+
+  # Returns the report, and the lines that strace wrote.
+  def self.traced(test, pid)
     calls = File.join(test.folder, "calls")
     out, = Open3.capture2(*LiveCase::ROOT, "strace", "-f", "-e", "trace=ptrace", "-o", calls, Suite::RCORE, "analyze", "--json", "-p", pid.to_s)
-    contexts = JSON.parse(out, max_nesting: false)["fibers"].count { |fiber| fiber["context"].to_s.include?("request ") }
+    [JSON.parse(out, max_nesting: false), File.readlines(calls)]
+  end
+
+  def self.stops_of(test, ruby, pid, profiled)
+    report, calls = traced(test, pid)
+    contexts = report["fibers"].count { |fiber| fiber["context"].to_s.include?("request ") }
     wanted = ruby.version < Gem::Version.new("3.2") ? 0 : profiled
     test.same("fibers with a context", wanted, contexts)
-    File.foreach(calls).grep(/PTRACE_INTERRUPT, #{pid}\b/).size
+    calls.grep(/PTRACE_INTERRUPT, #{pid}\b/).size
   end
 end
