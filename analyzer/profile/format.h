@@ -28,6 +28,8 @@ enum { RCORE_RECORDING_FORMAT = 1 };
  * sample is a call.
  */
 #define RCORE_EVENT_FUNCTIONS "uprobe:"
+/* The fact `engine` of a recording that lacks threads that did not run. */
+#define RCORE_ENGINE_RUNNING "BPF, in the kernel, running threads only"
 
 struct rcore_recording_header {
 	char magic[8];

@@ -197,6 +197,8 @@ module Record
       err, = Open3.capture2e(*command)
       test.same("lines without labels", 1, err.lines.size)
       test.same("engine", "BPF, in the kernel, running threads only", read(path).engine)
+      text, = Open3.capture2(Suite::RCORE, "report", path)
+      test.fail("it does not say whose times these are: #{text.lines[1]}") unless text.include?("s wall time of threads while they ran,")
     end
   end
 

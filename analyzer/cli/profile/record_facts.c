@@ -95,7 +95,7 @@ struct rcore_error *rcore_record_state_engine(struct rcore_record *record)
 	else if (record->asked->events.count)
 		engine = "BPF, in the kernel, at the end of each system call";
 	else if (summary->copied && summary->copied == summary->processes)
-		engine = "BPF, in the kernel, running threads only";
+		engine = RCORE_ENGINE_RUNNING;
 	else if (summary->copied)
 		engine = record->asked->native
 				 ? "BPF, in the kernel, running threads only; for some "
