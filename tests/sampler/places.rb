@@ -71,6 +71,8 @@ module Places
         test.fail("#{options.first} no sample") unless recording.sum("samples") { true }.positive?
         test.same("state of the process", "T", File.read("/proc/#{pid}/stat")[/\) (\w)/, 1])
       end
+      _, err, = test.rcore("record", "-p", pid, "-d", 1, "-o", File.join(test.folder, "suspended.rec"), *ruby.files)
+      test.fail(err) unless err.include?("a signal has stopped process #{pid} (SIGSTOP, or Ctrl-Z)")
       Child.signal(:CONT, pid)
       before = time_of(pid)
       test.wait_until("the program's work") { time_of(pid) > before }

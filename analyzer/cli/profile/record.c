@@ -290,6 +290,8 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	if (!err && asked->command.count)
 		err = rcore_start(&asked->command, &started);
 	rcore_start_watch();
+	if (!err && asked->pid)
+		rcore_cli_note_stopped(asked->pid);
 	if (!err)
 		err = sample(target, &record, asked->pid ? asked->pid : started.pid,
 			     asked->command.count);
