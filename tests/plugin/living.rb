@@ -77,7 +77,9 @@ module Living
     told = debugger.run(LINES.map { |line| "ruby-#{line}" }, before: program.files + before)
     LINES.zip(told) do |line, text|
       command, *words = line.sub(/\Afibers/, "analyze").split
-      wanted, = Open3.capture2e(*ROOT, Suite::RCORE, command, "-p", program.pid.to_s, *words, binmode: true)
+      wanted, said, = Open3.capture3(*ROOT, Suite::RCORE, command, "-p", program.pid.to_s, *words, binmode: true)
+      # GDB's user sees that the process is stopped.
+      wanted = said.lines.grep_v(/a signal has stopped process #{program.pid} /).join + wanted
       test.same("ruby-#{line}", body(line, wanted.force_encoding("UTF-8")), body(line, text))
     end
     test.fail("no fibers: #{told[0]}") unless told[0].include?("T1.F3")
