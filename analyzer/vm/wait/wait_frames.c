@@ -348,13 +348,13 @@ static struct rcore_error *complete(struct rcore_waits *waits, struct rcore_wait
 	for (size_t i = place->first; !err && i < place->end; i++) {
 		struct rcore_sync sync;
 		const struct rcore_frame *frame = &place->fiber->frames[i];
-		bool is_its = rcore_wait_has_method(waits, wait, frame);
 		err = rcore_wait_sync(waits, frame->self, &sync);
 		if (!err && wait->kind == RCORE_WAIT_IO && sync.kind == RCORE_SYNC_IO)
 			err = rcore_wait_add_io(waits, wait, sync.object,
 						mode_of(waits, place));
 		if (wait->kind == RCORE_WAIT_IO && sync.kind == RCORE_SYNC_IO && !wait->object)
 			wait->object = sync.object;
+		bool is_its = rcore_wait_has_method(waits, wait, frame);
 		if (wait->kind == RCORE_WAIT_CONDITION && sync.kind == RCORE_SYNC_MUTEX)
 			wait->lock = sync.data;
 		if (!err && wait->kind == RCORE_WAIT_CONDITION && is_its)
