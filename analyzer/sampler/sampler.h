@@ -77,12 +77,15 @@
  * number is read, then task/TID/syscall, which says that the thread is not
  * running. In a later tick, the number is read again, and then the stack. If
  * the number was the same both times, and is the same in each tick after that,
- * the thread has not run since, and only a thread itself changes its frames,
- * its EC, its status and the table of its fiber's context. (A coroutine of an
- * M:N thread that waits has no kernel thread: its th->nt is NULL, see
- * thread_sched_wait_running_turn() of thread_pthread.c.) New threads come at
- * the end of the list. It is checked against its head's count and last node,
- * as the nodes of sleeping threads are not read.
+ * the thread has not run since, and no other thread pushes or pops its frames
+ * or switches its fiber. (A coroutine of an M:N thread that waits has no kernel
+ * thread: its th->nt is NULL, see thread_sched_wait_running_turn() of
+ * thread_pthread.c.) Others do change a few words: compaction corrects the
+ * references in the frames, Thread#wakeup sets th->status, and any thread may
+ * set the name. So twice a second, when the wait is looked up again, the stack
+ * is read like that of any thread that waits. New threads come at the end of
+ * the list. It is checked against its head's count and last node, as the nodes
+ * of sleeping threads are not read.
  *
  * A thread that the kernel preempted inside vm_push_frame() (vm_insnhelper.c)
  * is different. In 3.0, and from 3.3 on, CRuby fills a frame before ec->cfp

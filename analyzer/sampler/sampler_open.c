@@ -70,14 +70,13 @@ static struct rcore_error *begin(struct rcore_sampler *sampler)
 	rcore_stack_reader_init(&sampler->reader, sampler->live, sampler->layout, sampler->vm);
 	sampler->reader.is_single = sampler->options.is_single;
 	rcore_copies_init(&sampler->copies, rcore_live_bare_memory(sampler->live));
-	err = rcore_cache_open(rcore_live_bare_memory(sampler->live), &pages, &sampler->pages);
-	if (err)
-		return err;
 	rcore_codes_init(&sampler->codes, sampler->profile, &sampler->copies.memory,
 			 sampler->layout, prepare, finish, sampler);
 	if (!aim_at_gc(sampler))
 		return rcore_error_no_memory();
-	err = rcore_sampler_work_labels_init(sampler);
+	err = rcore_cache_open(rcore_live_bare_memory(sampler->live), &pages, &sampler->pages);
+	if (!err)
+		err = rcore_sampler_work_labels_init(sampler);
 	return err ? err : rcore_sampler_list(sampler);
 }
 

@@ -257,7 +257,9 @@ RCORE_HOT bool rcore_sampler_list_holds(struct rcore_sampler *sampler)
 {
 	const struct rcore_layout *layout = sampler->layout;
 	size_t at = 0;
-	sampler->are_counted = true;
+	bool are_counted = true;
+	/* A list that does not hold proves nothing about those that sleep. */
+	sampler->are_counted = false;
 	for (size_t i = 0; i < sampler->ractors.count; i++) {
 		const struct rcore_sampled_ractor *ractor = &sampler->ractors.items[i];
 		const struct rcore_field *field = ractor->address ? &layout->ractor.threads_set
@@ -277,10 +279,10 @@ RCORE_HOT bool rcore_sampler_list_holds(struct rcore_sampler *sampler)
 		}
 		if (next != head)
 			return false;
-		sampler->are_counted =
-			sampler->are_counted && is_counted(sampler, ractor, at - first, last);
+		are_counted = are_counted && is_counted(sampler, ractor, at - first, last);
 	}
-	return at == sampler->threads.count && (sampler->are_counted || !sampler->sleeping);
+	sampler->are_counted = are_counted && at == sampler->threads.count;
+	return at == sampler->threads.count && (are_counted || !sampler->sleeping);
 }
 
 RCORE_HOT void rcore_sampler_name_thread(struct rcore_sampler *sampler,

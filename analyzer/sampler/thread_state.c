@@ -80,7 +80,8 @@ RCORE_HOT bool rcore_sampler_is_wait_due(const struct rcore_sampled_thread *thre
 /*
  * What a thread waits for does not change as long as its stack does not. So it
  * is looked up once, and again after a while, because the owner of a lock may
- * have changed. Returns whether it must be looked up now.
+ * have changed: in the next tick, if this one has not read the stack. Returns
+ * whether it must be looked up now.
  */
 static bool asks_for_wait(const struct rcore_sampler *sampler,
 			  struct rcore_sampled_thread *thread, uint64_t now)
@@ -91,7 +92,7 @@ static bool asks_for_wait(const struct rcore_sampler *sampler,
 						      &sampler->layout->thread.status);
 	if (thread->waited_at && thread->waited_node == track->node &&
 	    thread->waited_self == self && thread->waited_status == status &&
-	    !rcore_sampler_is_wait_due(thread, now))
+	    (track->stack.sleeps || !rcore_sampler_is_wait_due(thread, now)))
 		return false;
 	thread->waited_node = track->node;
 	thread->waited_self = self;
