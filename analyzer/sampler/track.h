@@ -32,7 +32,7 @@ struct rcore_track {
 	struct rcore_track_frame {
 		uint64_t environment;
 		uint32_t node;
-		/* Of the environment, once something asked for them. */
+		/* Of the environment, once something has asked for them. */
 		uint32_t flags;
 		bool has_flags;
 		struct rcore_code_frame code;

@@ -25,16 +25,22 @@ static uint64_t word_of(const uint8_t *frame, size_t size, const struct rcore_fi
 }
 
 /*
- * If the environment was moved to the heap, its flags are there, too. They stay
- * as they are until the frame changes.
+ * Returns the flags of a frame's environment. Those that were copied with the
+ * frame stay as they are until it changes. If the environment was moved to the
+ * heap, they are there, too, and the process may have changed meanwhile.
  */
 static uint32_t flags_of(const struct rcore_sampler *sampler, const struct rcore_track *track,
-			 uint64_t ep)
+			 struct rcore_track_frame *known, uint64_t ep)
 {
 	uint64_t flags = 0;
-	if (!rcore_stack_value(&track->stack, ep, &flags) &&
-	    rcore_read_u64(sampler->codes.memory, ep, &flags))
+	if (known->has_flags)
+		return known->flags;
+	if (rcore_stack_value(&track->stack, ep, &flags)) {
+		known->flags = (uint32_t)flags;
+		known->has_flags = true;
+	} else if (rcore_read_u64(sampler->codes.memory, ep, &flags)) {
 		return 0;
+	}
 	return (uint32_t)flags;
 }
 
@@ -71,10 +77,7 @@ struct rcore_frame rcore_sampler_frame(const struct rcore_sampler *sampler,
 			: code->is_c ? RCORE_FRAME_CFUNC
 				     : RCORE_FRAME_RUBY,
 	};
-	if (!known->has_flags)
-		known->flags = flags_of(sampler, track, frame.ep);
-	known->has_flags = true;
-	frame.flags = known->flags;
+	frame.flags = flags_of(sampler, track, known, frame.ep);
 	frame.under_construction = frame.kind == RCORE_FRAME_RUBY && !frame.pc;
 	if (code->frame)
 		set_function(sampler, code, &frame);

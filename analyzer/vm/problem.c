@@ -34,6 +34,22 @@ void rcore_problem_add(struct rcore_snapshot *snapshot, struct rcore_error *err)
 	snapshot->problems[snapshot->problem_count++] = text;
 }
 
+void rcore_problem_add_cause(struct rcore_snapshot *snapshot, struct rcore_error *err)
+{
+	const char *text = rcore_problem(snapshot, err);
+	if (!text)
+		return;
+	rcore_problem_add(snapshot, rcore_error_create(RCORE_ERROR_LIMIT, "%s", text));
+	if (!snapshot->problems)
+		return;
+	/* The last line may say that there are more. */
+	size_t kept = snapshot->problem_count > RCORE_PROBLEM_LIMIT
+			      ? RCORE_PROBLEM_LIMIT - 1
+			      : snapshot->problem_count - 1;
+	memmove(snapshot->problems + 1, snapshot->problems, kept * sizeof(*snapshot->problems));
+	snapshot->problems[0] = text;
+}
+
 void rcore_problem_unmeasured(struct rcore_snapshot *snapshot,
 			      const struct rcore_layout *layout,
 			      const struct rcore_field *field)

@@ -20,6 +20,12 @@ const char *rcore_problem(struct rcore_snapshot *snapshot, struct rcore_error *e
 void rcore_problem_add(struct rcore_snapshot *snapshot, struct rcore_error *err);
 
 /*
+ * Adds a problem that explains others, before all of them. If there are too
+ * many, one of them is dropped.
+ */
+void rcore_problem_add_cause(struct rcore_snapshot *snapshot, struct rcore_error *err);
+
+/*
  * Adds a problem of the whole snapshot the first time that an unmeasured field
  * is needed.
  */

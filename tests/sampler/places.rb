@@ -82,7 +82,7 @@ module Places
   CROWD = 200
   CROWD_SECONDS = 4
   # How often rcore may read the process when it first sees a thread, and for each sample after that.
-  READS_AT_FIRST = 60
+  READS_AT_FIRST = 100
   READS_PER_SAMPLE = 0.5
 
   # Threads that sleep are not read again and again.

@@ -40,12 +40,14 @@ static struct rcore_error *out_of_time(const struct rcore_session *session,
 {
 	if (err->code == RCORE_ERROR_NO_MEMORY)
 		return err;
+	unsigned limit = (unsigned)session->settings.max_pause_ms;
 	struct rcore_error *ret = rcore_error_create(
 		RCORE_ERROR_LIMIT,
-		"process %d was resumed after 2 s, before rcore had read enough of it; this "
-		"machine is busy: try again, or write a core with `gcore %d` and analyze that "
-		"(%s)",
-		session->target.process->pid, session->target.process->pid, err->message);
+		"process %d was resumed after %u ms, before rcore had read enough of it; %s, "
+		"or write a core with `gcore %d` and analyze that (%s)",
+		session->target.process->pid, limit ? limit : RCORE_STOP_LIMIT_MS,
+		limit ? "allow a longer --max-pause" : "this machine is busy: try again",
+		session->target.process->pid, err->message);
 	rcore_error_free(err);
 	return ret;
 }

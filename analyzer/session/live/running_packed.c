@@ -15,7 +15,7 @@ void rcore_running_describe(const struct rcore_live_facts *facts, size_t unstopp
 						     "stacks are not known",
 						     unstopped));
 	if (overdue)
-		rcore_problem_add(
+		rcore_problem_add_cause(
 			snapshot,
 			rcore_error_create(
 				RCORE_ERROR_LIMIT,

@@ -29,8 +29,8 @@ static struct rcore_error *open_error(const char *path, int errnum)
 {
 	if (errnum == ENOENT && is_pid(path))
 		return rcore_error_create(RCORE_ERROR_OS,
-					  "%s: no such file; `-p %s` reads the process %s",
-					  path, path, path);
+					  "%s: no such file; `-p %s` reads process %s", path,
+					  path, path);
 	if (errnum == ENOENT || errnum == ENOTDIR)
 		return rcore_error_create(
 			RCORE_ERROR_OS,
