@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/grow.h"
 #include "base/text.h"
@@ -179,17 +177,11 @@ int rcore_cli_target_tree(const struct rcore_cli_target *target, rcore_cli_run *
 void rcore_cli_note_stopped(int pid)
 {
 	struct rcore_live_status status;
-	char folder[32];
-	snprintf(folder, sizeof(folder), "/proc/%d", pid);
-	int process = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (process < 0)
-		return;
-	if (rcore_live_status_read(process, "status", &status) && status.state == 'T')
+	if (rcore_live_status_of(pid, &status) && status.state == 'T')
 		fprintf(stderr,
 			"rcore: a signal has stopped process %d (SIGSTOP, or Ctrl-Z); `kill "
 			"-CONT %d` resumes it\n",
 			pid, pid);
-	close(process);
 }
 
 void rcore_cli_suggest_children(int pid)

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/watch.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define HASH_NONFATAL_OOM         1
 #define uthash_nonfatal_oom(item) ((item)->is_lost = true)
@@ -238,14 +236,9 @@ static struct rcore_error *look(struct watch *watch, const struct rcore_cli_targ
 /* A zombie, whose parent has not waited for it yet, has ended, too. */
 static bool has_ended(const struct rcore_cli_target *target)
 {
-	char path[32];
 	struct rcore_live_status status;
-	snprintf(path, sizeof(path), "/proc/%d", target->pid);
-	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	bool is_there = folder >= 0 && rcore_live_status_read(folder, "status", &status);
-	if (folder >= 0)
-		close(folder);
-	return !is_there || status.state == 'Z' || status.state == 'X';
+	return !rcore_live_status_of(target->pid, &status) || status.state == 'Z' ||
+	       status.state == 'X';
 }
 
 /* The first look prints nothing, because the report was just printed. */

@@ -85,8 +85,8 @@ bool rcore_thread_time(const struct rcore_sampler *sampler, struct rcore_sampled
  */
 void rcore_thread_note_sleep(struct rcore_sampled_thread *thread);
 /*
- * Returns whether a thread of which a sleep is known has slept on. Otherwise
- * forgets that sleep.
+ * Returns whether a thread that was noted as asleep has not run since.
+ * Otherwise forgets that it slept.
  */
 bool rcore_thread_sleeps_on(struct rcore_sampled_thread *thread);
 /* Forgets what is known about the kernel thread, before `tid` changes. */

@@ -30,16 +30,17 @@ void rcore_sampled_thread_free(struct rcore_sampled_thread *thread)
 static bool add_ractor(struct rcore_sampler *sampler, uint64_t address)
 {
 	const struct rcore_layout *layout = sampler->layout;
-	const struct rcore_field *const fields[2][4] = {
-		{&layout->vm.living_threads, &layout->vm.gvl_owner, &layout->vm.living_count,
-		 &layout->vm.living_count},
-		{&layout->ractor.threads_set, &layout->ractor.sched_running,
-		 &layout->ractor.gvl_owner, &layout->ractor.threads_count}};
+	const struct rcore_field *const of_vm[] = {
+		&layout->vm.living_threads, &layout->vm.gvl_owner, &layout->vm.living_count};
+	const struct rcore_field *const of_ractor[] = {
+		&layout->ractor.threads_set, &layout->ractor.sched_running,
+		&layout->ractor.gvl_owner, &layout->ractor.threads_count};
 	struct rcore_sampled_ractor *ractor = rcore_push(&sampler->ractors);
 	if (!ractor)
 		return false;
 	ractor->address = address;
-	size_t size = rcore_fields_end(fields[address != 0], RCORE_COUNT(fields[0]));
+	size_t size = address ? rcore_fields_end(of_ractor, RCORE_COUNT(of_ractor))
+			      : rcore_fields_end(of_vm, RCORE_COUNT(of_vm));
 	return rcore_piece_set(&ractor->piece, address ? address : sampler->vm, size);
 }
 

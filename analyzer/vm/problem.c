@@ -16,9 +16,9 @@ const char *rcore_problem(struct rcore_snapshot *snapshot, struct rcore_error *e
 	return text ? text : rcore_error_no_memory()->message;
 }
 
-void rcore_problem_add(struct rcore_snapshot *snapshot, struct rcore_error *err)
+/* Adds a line at the end, if there is room. */
+static void keep(struct rcore_snapshot *snapshot, const char *text)
 {
-	const char *text = rcore_problem(snapshot, err);
 	if (!text || snapshot->problem_count > RCORE_PROBLEM_LIMIT)
 		return;
 	if (!snapshot->problems) {
@@ -34,13 +34,16 @@ void rcore_problem_add(struct rcore_snapshot *snapshot, struct rcore_error *err)
 	snapshot->problems[snapshot->problem_count++] = text;
 }
 
+void rcore_problem_add(struct rcore_snapshot *snapshot, struct rcore_error *err)
+{
+	keep(snapshot, rcore_problem(snapshot, err));
+}
+
 void rcore_problem_add_cause(struct rcore_snapshot *snapshot, struct rcore_error *err)
 {
 	const char *text = rcore_problem(snapshot, err);
-	if (!text)
-		return;
-	rcore_problem_add(snapshot, rcore_error_create(RCORE_ERROR_LIMIT, "%s", text));
-	if (!snapshot->problems)
+	keep(snapshot, text);
+	if (!text || !snapshot->problems)
 		return;
 	/* The last line may say that there are more. */
 	size_t kept = snapshot->problem_count > RCORE_PROBLEM_LIMIT

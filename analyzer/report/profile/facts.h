@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/format.h"
 #include "profile/recording.h"
 
 /* Returns NULL if there is no such fact. */
@@ -16,6 +17,18 @@ static inline const char *rcore_facts_find(const struct rcore_recording_facts *f
 		if (strcmp(facts->items[i].key, key) == 0)
 			return facts->items[i].value;
 	return NULL;
+}
+
+/*
+ * Returns whose wall time a recording has. Only the BPF program leaves out
+ * threads that do not run.
+ */
+static inline const char *rcore_facts_whose(const struct rcore_recording_facts *facts)
+{
+	const char *engine = rcore_facts_find(facts, "engine");
+	return engine && strcmp(engine, RCORE_ENGINE_RUNNING) == 0
+		       ? "threads while they ran"
+		       : "all threads and parked fibers";
 }
 
 /*

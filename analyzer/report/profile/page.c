@@ -57,6 +57,7 @@ static void put_head(struct rcore_page_writer *writer)
 		rcore_json_put_number(&writer->json, "wall", sum->wall);
 		rcore_json_put_number(&writer->json, "cpu", sum->cpu);
 		rcore_json_put_number(&writer->json, "duration", totals->durations[side]);
+		put_text(writer, "whose", rcore_facts_whose(report->facts[side]));
 		put_facts(writer, "facts", report->facts[side]);
 		rcore_json_close(json, '}');
 	}

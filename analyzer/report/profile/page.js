@@ -31,11 +31,11 @@ function dateOf(seconds) {
 }
 
 function header() {
-	const { facts: known, samples, wall, cpu, duration } = profile.new;
+	const { facts: known, samples, wall, cpu, duration, whose } = profile.new;
 	const event = known.event || "";
 	const recorded = `${(duration / 1e9).toFixed(2)} s recorded`;
 	const what = profile.title === "off-CPU time" ? `threads left their processors ${samples.toLocaleString("en")} times, for ${amount(wall)} in all`
-		: profile.is_time ? `${count(samples, "sample")}${known.rate ? ` at ${known.rate} Hz` : ""}, ${(wall / 1e9).toFixed(3)} s wall time of ${known.engine === "BPF, in the kernel, running threads only" ? "threads while they ran" : "all threads and parked fibers"}, ${(cpu / 1e9).toFixed(3)} s CPU time`
+		: profile.is_time ? `${count(samples, "sample")}${known.rate ? ` at ${known.rate} Hz` : ""}, ${(wall / 1e9).toFixed(3)} s wall time of ${whose}, ${(cpu / 1e9).toFixed(3)} s CPU time`
 			: `${count(samples, "call")}${event ? ` of ${event}` : ""}${event.startsWith("syscalls:") ? `, which moved ${count(wall, "byte")}` : ""}`;
 	return make("header", {}, make("h1", {}, known.command || "Recording"), make("p", { class: "cause" }, `${recorded}: ${what}`),
 		facts([["Ruby", known.ruby], ["process", known.pid], ["engine", known.engine], ["event", event], ["started", dateOf(known.started)], ["read again", known.rejected],

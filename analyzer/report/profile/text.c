@@ -60,14 +60,6 @@ static bool is_of_system_calls(const struct rcore_profile_report *report, enum r
 	return event && strncmp(event, RCORE_EVENT_CALLS, strlen(RCORE_EVENT_CALLS)) == 0;
 }
 
-/* Only the BPF program leaves out threads that do not run. */
-static bool is_of_running_threads(const struct rcore_profile_report *report,
-				  enum rcore_side side)
-{
-	const char *engine = rcore_facts_find(report->facts[side], "engine");
-	return engine && strcmp(engine, RCORE_ENGINE_RUNNING) == 0;
-}
-
 static void write_side(const struct rcore_profile_report *report, enum rcore_side side,
 		       const char *title, FILE *out)
 {
@@ -101,9 +93,7 @@ static void write_side(const struct rcore_profile_report *report, enum rcore_sid
 		fputs(" Hz", out);
 	write_fact(report, side, "rejected", ", rejected ", out);
 	fprintf(out, "; %.3f s wall time of %s, %.3f s CPU time\n", seconds(sum->wall),
-		is_of_running_threads(report, side) ? "threads while they ran"
-						    : "all threads and parked fibers",
-		seconds(sum->cpu));
+		rcore_facts_whose(report->facts[side]), seconds(sum->cpu));
 }
 
 static void write_place(const struct rcore_profile *profile,

@@ -7,14 +7,21 @@
 #include "base/count.h"
 #include "base/order.h"
 
+/* Reads from `count` bytes that were copied from `start`. */
+static bool read_bytes(uint64_t start, const void *bytes, size_t count, uint64_t address,
+		       void *buffer, size_t size)
+{
+	uint64_t offset = address - start;
+	if (offset >= count || count - offset < size)
+		return false;
+	memcpy(buffer, (const uint8_t *)bytes + offset, size);
+	return true;
+}
+
 static bool read_piece(const struct rcore_piece *piece, uint64_t address, void *buffer,
 		       size_t size)
 {
-	uint64_t offset = address - piece->start;
-	if (offset >= piece->read || piece->read - offset < size)
-		return false;
-	memcpy(buffer, piece->bytes + offset, size);
-	return true;
+	return read_bytes(piece->start, piece->bytes, piece->read, address, buffer, size);
 }
 
 static bool read_pieces(const struct rcore_stack *stack, uint64_t address, void *buffer,
@@ -85,11 +92,8 @@ static enum rcore_fault read_copies(struct rcore_memory *base, uint64_t address,
 		return RCORE_FAULT_NONE;
 	for (size_t i = 0; i < copies->other_count; i++) {
 		const struct rcore_live_range *range = &copies->others[i];
-		uint64_t offset = address - range->start;
-		if (offset < range->read && range->read - offset >= size) {
-			memcpy(buffer, range->bytes + offset, size);
+		if (read_bytes(range->start, range->bytes, range->read, address, buffer, size))
 			return RCORE_FAULT_NONE;
-		}
 	}
 	return rcore_read(copies->below, address, buffer, size);
 }

@@ -31,7 +31,7 @@ void rcore_copies_init(struct rcore_copies *copies, struct rcore_memory *below);
  * stack_count is 0 again.
  */
 void rcore_copies_add(struct rcore_copies *copies, struct rcore_stack **stacks, size_t count);
-/* The same for what was copied of rb_thread_t, and thread_count. */
+/* Does the same for copies of rb_thread_t, until thread_count is 0 again. */
 void rcore_copies_add_threads(struct rcore_copies *copies, struct rcore_stack **stacks,
 			      size_t count);
 

@@ -69,7 +69,7 @@ struct rcore_stack {
 	bool rests;
 	/*
 	 * As `rests`, and it is proved that its thread has not run since: the
-	 * next read reads nothing, and what the pieces have is kept.
+	 * next read reads nothing, and the pieces keep what they have.
 	 */
 	bool sleeps;
 	struct rcore_piece pieces[RCORE_PIECE_COUNT];
