@@ -185,6 +185,11 @@ struct rcore_sampler_statistics {
 	uint64_t lost; /* samples without any frame */
 	/* Innermost frames that were just pushed or popped. */
 	uint64_t unfilled;
+	/*
+	 * Samples without a label of what the thread works on, because the
+	 * method had returned when its objects were read.
+	 */
+	uint64_t unlabelled;
 	uint64_t reads;           /* system calls that copied stacks */
 	uint64_t parked;          /* samples of parked fibers */
 	uint64_t threads, fibers; /* now */

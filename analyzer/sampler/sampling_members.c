@@ -45,6 +45,7 @@ void rcore_statistics_add(struct rcore_sampler_statistics *total,
 	total->samples += one->samples;
 	total->rejected += one->rejected;
 	total->partial += one->partial;
+	total->unlabelled += one->unlabelled;
 	total->lost += one->lost;
 	total->unfilled += one->unfilled;
 	total->reads += one->reads;

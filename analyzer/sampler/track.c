@@ -246,6 +246,7 @@ void rcore_track_deinit(struct rcore_track *track)
 	free(track->context.last);
 	rcore_read_log_deinit(&track->context.log);
 	free(track->work.places.items);
+	free(track->work.words.items);
 }
 
 struct fiber_key {

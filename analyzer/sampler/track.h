@@ -78,7 +78,18 @@ struct rcore_track {
 			size_t *items;
 			size_t count, capacity;
 		} places;
-		uint64_t key;  /* hash of these frames' words */
+		/*
+		 * The words of the VM stack that fields of these frames come
+		 * from: local variables and arguments.
+		 */
+		struct {
+			struct rcore_work_word {
+				size_t place; /* index into `known` */
+				uint64_t address;
+			} * items;
+			size_t count, capacity;
+		} words;
+		uint64_t key;  /* hash of these frames and words */
 		bool is_known; /* `labels` are those of `key` */
 		uint32_t labels;
 	} work;

@@ -18,13 +18,14 @@
  * until the stack changes.
  *
  * The stack is a copy. The objects that it refers to are read later, when the
- * method may have returned. So rcore reads the frames again afterwards, and
- * drops what it found if they differ.
+ * method may have returned. So rcore reads afterwards whether the frame still
+ * runs, and still has the variables from which the fields come. If not, it
+ * drops what it found. Other variables of the frame may change.
  */
 
 enum {
-	PLACES = 200,     /* frames of one stack */
-	LOCAL_WORDS = 64, /* of one frame */
+	PLACES = 200, /* frames of one stack */
+	WORDS = 64,   /* from which the fields of one frame come */
 	/* Looks after which the memory that they allocated is freed. */
 	LOOKS = 1000,
 };
@@ -126,7 +127,8 @@ static bool find_places(struct rcore_sampler *sampler, struct rcore_track *track
 	if (watch->node == track->node && watch->depth == track->count &&
 	    watch->drops == track->drops)
 		return true;
-	watch->places.count = 0;
+	watch->places.count = watch->words.count = 0;
+	watch->is_known = false;
 	for (size_t i = track->count; i-- && watch->places.count < PLACES;) {
 		if (!is_matching(&sampler->works, &track->known[i].code))
 			continue;
@@ -141,29 +143,33 @@ static bool find_places(struct rcore_sampler *sampler, struct rcore_track *track
 	return true;
 }
 
+/* What tells whether a frame still runs, and has the same fields. */
+struct frame_words {
+	uint64_t items[3 + WORDS];
+	size_t count;
+};
+
 /*
- * Adds the words of a frame to a hash: iseq, self and ep, which do not change
- * while its method runs, and the local variables if they are on the VM stack,
- * between the caller's sp and ep. Returns false if they cannot be read.
+ * Reads iseq, self and ep, which do not change while the method of a frame
+ * runs, and the words from which its fields come. Returns false if they cannot
+ * be read.
  */
-static bool add_frame(const struct rcore_layout *layout, struct rcore_memory *memory,
-		      const struct rcore_track *track, size_t place, uint64_t *hash)
+static bool read_words(const struct rcore_layout *layout, struct rcore_memory *memory,
+		       const struct rcore_track *track, size_t place, struct frame_words *ret)
 {
-	uint64_t words[3 + LOCAL_WORDS] = {0};
-	uint64_t sp, cfp = track->stack.top - (place + 2) * layout->cfp.size;
-	size_t count = 3;
-	if (rcore_read_field(memory, cfp, &layout->cfp.iseq, &words[0]) ||
-	    rcore_read_field(memory, cfp, &layout->cfp.self, &words[1]) ||
-	    rcore_read_field(memory, cfp, &layout->cfp.ep, &words[2]) ||
-	    rcore_read_field(memory, cfp + layout->cfp.size, &layout->cfp.sp, &sp))
+	const struct rcore_work_watch *watch = &track->work;
+	uint64_t cfp = track->stack.top - (place + 2) * layout->cfp.size;
+	ret->count = 3;
+	if (rcore_read_field(memory, cfp, &layout->cfp.iseq, &ret->items[0]) ||
+	    rcore_read_field(memory, cfp, &layout->cfp.self, &ret->items[1]) ||
+	    rcore_read_field(memory, cfp, &layout->cfp.ep, &ret->items[2]))
 		return false;
-	if (sp >= track->stack.bottom && sp < words[2] && words[2] < track->stack.top) {
-		size_t locals = (words[2] - sp) / sizeof(*words);
-		count += locals < LOCAL_WORDS ? locals : LOCAL_WORDS;
-		if (rcore_read(memory, sp, words + 3, (count - 3) * sizeof(*words)))
+	for (size_t i = 0; i < watch->words.count; i++) {
+		const struct rcore_work_word *word = &watch->words.items[i];
+		if (word->place == place &&
+		    rcore_read_u64(memory, word->address, &ret->items[ret->count++]))
 			return false;
 	}
-	*hash = XXH64(words, count * sizeof(*words), *hash);
 	return true;
 }
 
@@ -171,10 +177,13 @@ static bool add_frame(const struct rcore_layout *layout, struct rcore_memory *me
 static uint64_t key_of(struct rcore_sampler *sampler, const struct rcore_track *track)
 {
 	uint64_t hash = 0;
-	for (size_t i = 0; i < track->work.places.count; i++)
-		if (!add_frame(sampler->layout, &sampler->works.copies.memory, track,
-			       track->work.places.items[i], &hash))
+	for (size_t i = 0; i < track->work.places.count; i++) {
+		struct frame_words words;
+		if (!read_words(sampler->layout, &sampler->works.copies.memory, track,
+				track->work.places.items[i], &words))
 			return 0;
+		hash = XXH64(words.items, words.count * sizeof(*words.items), hash);
+	}
 	return hash;
 }
 
@@ -182,12 +191,69 @@ static uint64_t key_of(struct rcore_sampler *sampler, const struct rcore_track *
 static bool still_has(struct rcore_sampler *sampler, const struct rcore_track *track,
 		      size_t place)
 {
-	uint64_t copied = 0, now = 0;
-	return add_frame(sampler->layout, &sampler->works.copies.memory, track, place,
-			 &copied) &&
-	       add_frame(sampler->layout, rcore_live_bare_memory(sampler->live), track, place,
-			 &now) &&
-	       copied == now;
+	struct frame_words copied, now;
+	return read_words(sampler->layout, &sampler->works.copies.memory, track, place,
+			  &copied) &&
+	       read_words(sampler->layout, rcore_live_bare_memory(sampler->live), track, place,
+			  &now) &&
+	       !memcmp(copied.items, now.items, now.count * sizeof(*now.items));
+}
+
+/*
+ * Adds the word from which a field comes. Variables that a Proc or Binding has
+ * moved to the heap are left out: ep tells them apart.
+ */
+static struct rcore_error *add_word(struct rcore_track *track, size_t place, uint64_t address)
+{
+	struct rcore_work_watch *watch = &track->work;
+	size_t count = 0;
+	if (address < track->stack.bottom || address >= track->stack.top)
+		return NULL;
+	for (size_t i = 0; i < watch->words.count; i++) {
+		if (watch->words.items[i].place != place)
+			continue;
+		if (watch->words.items[i].address == address || ++count == WORDS)
+			return NULL;
+	}
+	struct rcore_work_word *word = rcore_push(&watch->words);
+	if (!word)
+		return rcore_error_no_memory();
+	*word = (struct rcore_work_word){.place = place, .address = address};
+	return NULL;
+}
+
+static struct rcore_error *add_words_of(struct rcore_sampler *sampler,
+					struct rcore_track *track,
+					const struct rcore_fiber *fiber, size_t index,
+					const struct rcore_recognizer *recognizer)
+{
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < recognizer->field_count && !err; i++) {
+		const struct rcore_recognizer_field *field = &recognizer->fields[i];
+		for (size_t j = 0; j < field->path_count && !err; j++) {
+			uint64_t address;
+			err = rcore_error_forgive(rcore_value_path_start(
+				&sampler->works.ruby, fiber, &fiber->frames[index],
+				field->paths[j], &address));
+			if (!err)
+				err = add_word(track, track->work.places.items[index], address);
+		}
+	}
+	return err;
+}
+
+/* Finds the words from which the fields of all matching frames come. */
+static struct rcore_error *find_words(struct rcore_sampler *sampler, struct rcore_track *track,
+				      const struct rcore_fiber *fiber)
+{
+	const struct rcore_recognizers *chosen = &sampler->works.chosen;
+	struct rcore_error *err = NULL;
+	track->work.words.count = 0;
+	for (size_t i = 0; i < fiber->frame_count; i++)
+		for (size_t j = 0; j < chosen->count && !err; j++)
+			if (rcore_recognizer_matches(&chosen->items[j], fiber->frames[i].label))
+				err = add_words_of(sampler, track, fiber, i, &chosen->items[j]);
+	return err;
 }
 
 /* If several frames have a field of one name, the innermost one's is kept. */
@@ -196,11 +262,13 @@ static uint32_t labels_of(struct rcore_sampler *sampler, struct rcore_track *tra
 {
 	struct rcore_profile_label labels[RCORE_PROFILE_LABELS_MAX];
 	size_t count = 0;
+	bool is_gone = false;
 	for (size_t i = works->count; i--;) {
 		const struct rcore_work *work = &works->items[i];
 		size_t place = track->work.places.items[work->frame];
 		if (!still_has(sampler, track, place)) {
 			track->work.is_known = false;
+			is_gone = true;
 			continue;
 		}
 		for (size_t j = 0; j < work->fields.count; j++) {
@@ -211,6 +279,7 @@ static uint32_t labels_of(struct rcore_sampler *sampler, struct rcore_track *tra
 			labels[count++] = rcore_sampler_label(sampler, field);
 		}
 	}
+	sampler->statistics.unlabelled += is_gone;
 	return count ? rcore_profile_labels(sampler->profile, labels, count) : 0;
 }
 
@@ -231,8 +300,9 @@ static struct rcore_error *look(struct rcore_sampler *sampler, struct rcore_trac
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < watch->places.count; i++)
 		fiber.frames[i] = rcore_sampler_frame(sampler, track, watch->places.items[i]);
-	struct rcore_error *err =
-		rcore_vm_work(&works->ruby, &works->chosen, &inspect, &snapshot);
+	struct rcore_error *err = find_words(sampler, track, &fiber);
+	if (!err)
+		err = rcore_vm_work(&works->ruby, &works->chosen, &inspect, &snapshot);
 	track->work.labels = err ? 0 : labels_of(sampler, track, &fiber.works);
 	rcore_arena_deinit(&snapshot.arena);
 	return err;
@@ -248,22 +318,20 @@ static RCORE_HOT void look_at_work(struct rcore_sampler *sampler, struct rcore_t
 		end(sampler);
 		begin(sampler);
 	}
-	bool is_same = watch->is_known && !track->has_changed;
 	if (!find_places(sampler, track) || !watch->places.count) {
 		watch->is_known = false;
 		watch->labels = 0;
 		return;
 	}
 	works->copies.stack = &track->stack;
-	uint64_t key = key_of(sampler, track);
-	if (!is_same || watch->key != key) {
+	if (!watch->is_known || track->has_changed || watch->key != key_of(sampler, track)) {
 		watch->is_known = true;
-		watch->key = key;
 		works->looks++;
 		rcore_cache_drop(sampler->pages);
 		struct rcore_error *err = look(sampler, track);
 		sampler->profile->no_memory |= err != NULL;
 		rcore_error_free(err);
+		watch->key = key_of(sampler, track);
 	}
 	works->copies.stack = NULL;
 }

@@ -115,6 +115,14 @@ static void summarize_failures(const struct rcore_sampler_statistics *total)
 	fputs(", so native frames are missing", stderr);
 }
 
+static void summarize_labels(const struct rcore_sampler_statistics *total)
+{
+	if (total->unlabelled)
+		fprintf(stderr, ", %llu %s a label because the method returned too soon",
+			(unsigned long long)total->unlabelled,
+			total->unlabelled == 1 ? "lacks" : "lack");
+}
+
 static void summarize(const struct rcore_record_summary *shown)
 {
 	const struct rcore_sampling_summary *summary = shown->summary;
@@ -132,6 +140,7 @@ static void summarize(const struct rcore_record_summary *shown)
 			(unsigned long long)total->partial,
 			total->partial == 1 ? "has" : "have", (unsigned long long)total->lost,
 			total->lost == 1 ? "has" : "have");
+	summarize_labels(total);
 	if (total->stopped)
 		fprintf(stderr,
 			"; stopped %llu time%s, for %.1f ms on average and %.1f at most",

@@ -56,10 +56,10 @@ const char *rcore_heap_thread_name(struct rcore_heap_threads *threads, uint64_t 
 static bool has_local(struct rcore_ruby *ruby, const struct rcore_frame *frame,
 		      const char *name, uint64_t value)
 {
-	bool found;
-	uint64_t actual;
-	struct rcore_error *err = rcore_frame_local(ruby, frame, name, &found, &actual);
-	bool is_equal = !err && found && actual == value;
+	uint64_t address, actual;
+	struct rcore_error *err = rcore_frame_local_address(ruby, frame, name, &address);
+	bool is_equal = !err && address && !rcore_read_u64(ruby->memory, address, &actual) &&
+			actual == value;
 	rcore_error_free(err);
 	return is_equal;
 }

@@ -107,13 +107,14 @@ static bool is_block_unmade(const struct env *env, const struct rcore_iseq_local
 	       !(env->flags & RCORE_FRAME_MODIFIED_BLOCK_PARAM);
 }
 
-struct rcore_error *rcore_frame_local(struct rcore_ruby *ruby, const struct rcore_frame *frame,
-				      const char *name, bool *found, uint64_t *ret)
+struct rcore_error *rcore_frame_local_address(struct rcore_ruby *ruby,
+					      const struct rcore_frame *frame, const char *name,
+					      uint64_t *ret)
 {
 	const struct rcore_iseq_info *iseq;
 	const struct rcore_iseq_local *locals;
 	size_t count, i = 0;
-	*found = false;
+	*ret = 0;
 	if (frame->kind != RCORE_FRAME_RUBY || !frame->iseq)
 		return NULL;
 	struct rcore_error *err = rcore_iseq(ruby, frame->iseq, &iseq);
@@ -123,13 +124,8 @@ struct rcore_error *rcore_frame_local(struct rcore_ruby *ruby, const struct rcor
 		return err;
 	while (i < count && !rcore_same_text(locals[i].name, name))
 		i++;
-	if (i == count)
-		return NULL;
-	uint64_t address = frame->ep - (BOOKKEEPING + count - i) * WORD;
-	enum rcore_fault fault = rcore_read_u64(ruby->memory, address, ret);
-	if (fault)
-		return rcore_fault_error(fault, "variable", address, WORD);
-	*found = true;
+	if (i < count)
+		*ret = frame->ep - (BOOKKEEPING + count - i) * WORD;
 	return NULL;
 }
 

@@ -37,10 +37,11 @@ struct rcore_error *rcore_vm_locals(struct rcore_ruby *ruby, struct rcore_snapsh
 
 /*
  * Finds an argument or local variable of a frame's own environment by its name.
- * *found is false, and *ret untouched, if the frame has no variable of that
- * name or does not run Ruby code. Errors: as rcore_iseq_locals().
+ * Sets *ret to the address of its VALUE, or to 0 if the frame has no variable
+ * of that name or does not run Ruby code. Errors: as rcore_iseq_locals().
  */
-struct rcore_error *rcore_frame_local(struct rcore_ruby *ruby, const struct rcore_frame *frame,
-				      const char *name, bool *found, uint64_t *ret);
+struct rcore_error *rcore_frame_local_address(struct rcore_ruby *ruby,
+					      const struct rcore_frame *frame, const char *name,
+					      uint64_t *ret);
 
 #endif

@@ -173,25 +173,35 @@ struct rcore_error *rcore_value_path_parse(struct rcore_arena *arena, const char
 	return err;
 }
 
+struct rcore_error *rcore_value_path_start(struct rcore_ruby *ruby,
+					   const struct rcore_fiber *fiber,
+					   const struct rcore_frame *frame,
+					   const struct rcore_value_path *path, uint64_t *ret)
+{
+	size_t count;
+	*ret = 0;
+	if (path->is_argument) {
+		if (rcore_c_arguments(ruby, fiber, frame, ret, &count))
+			*ret = path->argument < count ? *ret + path->argument * sizeof(uint64_t)
+						      : 0;
+		return NULL;
+	}
+	return path->local ? rcore_frame_local_address(ruby, frame, path->local, ret) : NULL;
+}
+
 static struct rcore_error *start(struct rcore_ruby *ruby, const struct rcore_fiber *fiber,
 				 const struct rcore_frame *frame,
 				 const struct rcore_value_path *path, bool *found,
 				 uint64_t *ret)
 {
-	if (path->is_argument) {
-		uint64_t at;
-		size_t count;
-		*found = rcore_c_arguments(ruby, fiber, frame, &at, &count) &&
-			 path->argument < count &&
-			 !rcore_read_u64(ruby->memory, at + path->argument * sizeof(uint64_t),
-					 ret);
-		return NULL;
-	}
-	if (path->local)
-		return rcore_frame_local(ruby, frame, path->local, found, ret);
-	*found = true;
+	uint64_t address;
 	*ret = frame->self;
-	return NULL;
+	*found = !path->local;
+	if (*found)
+		return NULL;
+	struct rcore_error *err = rcore_value_path_start(ruby, fiber, frame, path, &address);
+	*found = !err && address && !rcore_read_u64(ruby->memory, address, ret);
+	return err;
 }
 
 static struct rcore_error *is_key(struct rcore_ruby *ruby, uint64_t key,

@@ -34,6 +34,16 @@ struct rcore_path_value {
 };
 
 /*
+ * Finds where a path begins in a frame of `fiber`: sets *ret to the address of
+ * the VALUE of the local variable or argument; 0 if the frame has none of that
+ * name, or the path begins at self. Errors: as rcore_frame_local_address().
+ */
+struct rcore_error *rcore_value_path_start(struct rcore_ruby *ruby,
+					   const struct rcore_fiber *fiber,
+					   const struct rcore_frame *frame,
+					   const struct rcore_value_path *path, uint64_t *ret);
+
+/*
  * Follows a path from a frame of `fiber`. A path that does not exist in this
  * frame is no error: ret->found is then false. Errors: NO_MEMORY; FAULT,
  * CORRUPT or LIMIT if something on the way cannot be read.

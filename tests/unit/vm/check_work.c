@@ -131,12 +131,35 @@ static void check_paths(const struct rcore_fiber *fiber)
 	}
 }
 
+/* Paths begin at the variables, which are below the two words below ep. */
+static void check_starts(const struct rcore_fiber *fiber)
+{
+	static const struct {
+		const char *path;
+		uint64_t words_below_ep; /* 0: it begins at no variable */
+	} cases[] = {
+		{"env['empty']", 6}, {"env", 6},        {"list[7]", 5}, {"row", 4},
+		{"none.@x", 3},      {"self.class", 0}, {"nothing", 0}, {"argv[0]", 0},
+	};
+	const struct rcore_frame *frame = &fiber->frames[0];
+	for (size_t i = 0; i < RCORE_COUNT(cases); i++) {
+		const struct rcore_value_path *path;
+		uint64_t start, below = cases[i].words_below_ep;
+		ck_assert_ptr_null(
+			rcore_value_path_parse(&snapshot->arena, cases[i].path, &path));
+		ck_assert_ptr_null(rcore_value_path_start(&ruby, fiber, frame, path, &start));
+		ck_assert_uint_eq(start, below ? frame->ep - below * WORD : 0);
+	}
+}
+
 START_TEST(test_paths)
 {
 	for (int is_large = 0; is_large < 2; is_large++) {
 		world_begin(_i);
 		push_request(is_large);
-		check_paths(load());
+		const struct rcore_fiber *fiber = load();
+		check_starts(fiber);
+		check_paths(fiber);
 		unload();
 	}
 }
