@@ -226,6 +226,7 @@ struct rcore_error *rcore_sampler_decode_record(struct rcore_sampler *sampler,
 	rcore_track_decode(sampler, track);
 	track->fiber = rcore_sampler_current_fiber(sampler, *ret);
 	rcore_sampler_copied_labels(sampler, track, record);
+	rcore_sampler_add_work(sampler, track);
 	return NULL;
 }
 

@@ -299,8 +299,9 @@ bool rcore_sampler_bpf_may_pass(const struct rcore_error *err);
 struct rcore_error *rcore_sampler_check(const struct rcore_sampler *sampler);
 
 /*
- * Returns whether the options name fields of what fibers work on. Records of
- * the BPF program lack these.
+ * Returns whether the options name fields of what fibers work on. To find
+ * these, records of the BPF program must be added soon after they were written:
+ * what a record lacks is read from the process.
  */
 bool rcore_sampler_asks_for_work(const struct rcore_sampler *sampler);
 

@@ -217,6 +217,22 @@ static RCORE_HOT void sleep_until(uint64_t when)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
+/* Adds records as they come, if they must be added soon; then sleeps. */
+static RCORE_HOT struct rcore_error *rest(struct rcore_sampling *sampling, uint64_t until)
+{
+	const struct rcore_sampling_options *options = sampling->options;
+	struct rcore_error *err = NULL;
+	if (!options->bpf || !sampling->is_urgent) {
+		sleep_until(until);
+		return NULL;
+	}
+	while (!err && !rcore_sampling_is_stopped(options) && rcore_clock_ns() < until) {
+		options->engine->wait(options->bpf, until);
+		err = rcore_records_add(sampling);
+	}
+	return err;
+}
+
 /*
  * glibc registers restartable sequences for each thread (rseq(2)), for
  * sched_getcpu(). Then the kernel writes to the thread's memory each time it
@@ -309,7 +325,7 @@ static RCORE_HOT struct rcore_error *run(struct rcore_sampling *sampling)
 		now = rcore_clock_ns();
 		uint64_t gap = gap_of(sampling, is_sampling);
 		next = next + gap > now ? next + gap : now;
-		sleep_until(next);
+		err = rest(sampling, next);
 		now = rcore_clock_ns();
 	}
 	if (!err)

@@ -72,11 +72,6 @@ struct rcore_sampling_summary {
 	double cpu_seconds;                    /* of rcore itself */
 	size_t processes;                      /* that were sampled */
 	size_t copied;                         /* of these, with BPF */
-	/*
-	 * The options name fields of what fibers work on, and some process is
-	 * sampled with BPF, which does not find them.
-	 */
-	bool lacks_work;
 };
 
 /*

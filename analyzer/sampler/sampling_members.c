@@ -230,7 +230,7 @@ static struct rcore_error *begin_copying(struct rcore_sampling *sampling,
 	struct rcore_error *err = update_bpf(sampling, member);
 	if (!err) {
 		member->is_copied = true;
-		sampling->summary.lacks_work |= rcore_sampler_asks_for_work(member->sampler);
+		sampling->is_urgent |= rcore_sampler_asks_for_work(member->sampler);
 		return options->sampler.off_cpu ? rcore_sampler_tick(member->sampler) : NULL;
 	}
 	if (err->code == RCORE_ERROR_NO_MEMORY)

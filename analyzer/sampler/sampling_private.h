@@ -62,6 +62,8 @@ struct rcore_sampling {
 	uint64_t begun, ticks, last_tree, last_second, random;
 	struct rcore_error *failure; /* why a record could not be added */
 	struct rcore_reading reading;
+	/* Records are added as they come: rcore_sampler_asks_for_work(). */
+	bool is_urgent;
 	uint64_t late;       /* records left at the deadline of the last read */
 	uint64_t kept;       /* rcore_sampler_options.kept */
 	uint64_t next_waits; /* when to look up waits again */

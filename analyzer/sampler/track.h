@@ -153,9 +153,11 @@ struct rcore_profile_label rcore_sampler_label(struct rcore_sampler *sampler,
 					       const struct rcore_variable *variable);
 
 /*
- * Sets track->labels to those of the context and the fields of recognizers.json
- * that the options name. Call it after rcore_track_decode().
+ * Adds to track->labels the fields of recognizers.json that the options name.
+ * Call it after rcore_track_decode().
  */
+void rcore_sampler_add_work(struct rcore_sampler *sampler, struct rcore_track *track);
+/* Sets track->labels to those of the context, and adds these fields. */
 void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_track *track,
 			  uint64_t now);
 /*

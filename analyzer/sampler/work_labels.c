@@ -353,10 +353,16 @@ static RCORE_HOT uint32_t join(struct rcore_sampler *sampler, uint32_t first, ui
 	return rcore_profile_labels(sampler->profile, labels, used);
 }
 
+RCORE_HOT void rcore_sampler_add_work(struct rcore_sampler *sampler, struct rcore_track *track)
+{
+	look_at_work(sampler, track);
+	track->labels = join(sampler, track->labels, track->work.labels);
+}
+
 RCORE_HOT void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_track *track,
 				    uint64_t now)
 {
 	rcore_sampler_context(sampler, track, now);
-	look_at_work(sampler, track);
-	track->labels = join(sampler, track->context.labels, track->work.labels);
+	track->labels = track->context.labels;
+	rcore_sampler_add_work(sampler, track);
 }

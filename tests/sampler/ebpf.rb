@@ -15,6 +15,8 @@ module Ebpf
     jits = ->(ruby) { ruby.version.segments.first(2) == [3, 1] ? [[], ["--yjit"]] : [[]] }
     rubies.flat_map do |ruby|
       [*jits[ruby].map { |options| EbpfCase.new(["ebpf pairs", ruby.name, *options].join(" ")) { Ebpf.pairs(self, ruby, options) } },
+       EbpfCase.new("ebpf requests #{ruby.name}") { Ebpf.requests(self, ruby, REQUIRE, "-r", 199) },
+       EbpfCase.new("off-cpu requests #{ruby.name}") { Ebpf.requests(self, ruby, "--off-cpu") },
        EbpfCase.new("ebpf shares #{ruby.name}") { Ebpf.shares(self, ruby) },
        *(EbpfCase.new("ebpf turns #{ruby.name}") { Ebpf.turns(self, ruby) } if has_own_threads?(ruby))]
     end
@@ -61,6 +63,11 @@ module Ebpf
   def self.turns_of(recording)
     samples = recording.totals.select { |total| recording.stack(total).grep(/turn_\d/).any? }
     samples.group_by { |total| recording.thread(total)["id"] }.values.map { |own| own.map { |total| recording.stack(total).grep(/turn_\d/).first }.uniq }
+  end
+
+  # The labels of what threads work on, which rcore reads after the program has copied the stack. Parked fibers have no samples.
+  def self.requests(test, ruby, *options)
+    Requests.requests(test, ruby, Requests::PARTS.grep_v(/parked/), *options)
   end
 
   def self.shares(test, ruby)

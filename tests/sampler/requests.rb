@@ -13,32 +13,40 @@ module Requests
   PARTS = %w[part parked count].product([0, 1, 2, 3]).map { |words| "/#{words.join("_")}" }.sort.freeze
 
   def self.cases(rubies)
-    rubies.map { |ruby| SamplerCase.new("requests #{ruby.name}") { Requests.requests(self, ruby) } }
+    rubies.map do |ruby|
+      SamplerCase.new("requests #{ruby.name}") do
+        Requests.requests(self, ruby, PARTS, "-r", 199) { |pid| Requests.options(self, ruby, pid) if ruby.name == "3.1" }
+      end
+    end
   end
 
-  def self.requests(test, ruby)
+  # `parts` are the paths of requests that have samples.
+  def self.requests(test, ruby, parts, *options)
     test.with_program(ruby, "requests.rb") do |pid,|
       counts = Hash.new(0)
       paths = []
       ATTEMPTS.max.times do |number|
-        compare(test, test.record(ruby, pid, "-d", 1, "-r", 199, "--label", "path", "--label", "request_id"), counts, paths)
-        break if paths.size == PARTS.size && number + 1 >= ATTEMPTS.min
+        compare(test, test.record(ruby, pid, "-d", 1, "--label", "path", "--label", "request_id", *options), counts, paths)
+        break if paths.size == parts.size && number + 1 >= ATTEMPTS.min
       end
       counting = counts.values_at(:right_counting, :none_counting).sum
       test.note = counts.map { |what, count| "#{count} #{what}" }.join(", ")
-      test.same("paths", PARTS, paths.sort)
+      test.same("paths", parts, paths.sort)
       test.fail("#{counts[:none_counting]} of #{counting} samples of a method that counts have no label") if counts[:none_counting] > LOST * counting
       test.fail("#{counts[:wrong]} labels of other requests") if counts.values_at(:wrong, :wrong_counting).sum > 1 + LATE * counts.values.sum
-      next unless ruby.name == "3.1"
-      plain = test.record(ruby, pid, "-d", 1)
-      test.same("labels that nobody asked for", [], plain.totals.flat_map { |total| total["labels"].to_a })
-      redacted = test.record(ruby, pid, "-d", 1, "--label", "path", "--redact", "strings")
-      test.same("redacted labels", %w[path], redacted.totals.flat_map { |total| total["labels"].to_h.keys }.uniq)
-      test.fail("a path with --redact") if redacted.totals.any? { |total| total.dig("labels", "path").to_s.match?(/part|parked|count/) }
-      split(test, ruby, pid)
-      _, err, = test.rcore("record", "-p", pid, "-d", 1, "--by", "label:nobody")
-      test.fail("the advice to record what was recorded: #{err}") unless err =~ /no sample has the label 'nobody'$/
+      yield pid if block_given?
     end
+  end
+
+  def self.options(test, ruby, pid)
+    plain = test.record(ruby, pid, "-d", 1)
+    test.same("labels that nobody asked for", [], plain.totals.flat_map { |total| total["labels"].to_a })
+    redacted = test.record(ruby, pid, "-d", 1, "--label", "path", "--redact", "strings")
+    test.same("redacted labels", %w[path], redacted.totals.flat_map { |total| total["labels"].to_h.keys }.uniq)
+    test.fail("a path with --redact") if redacted.totals.any? { |total| total.dig("labels", "path").to_s.match?(/part|parked|count/) }
+    split(test, ruby, pid)
+    _, err, = test.rcore("record", "-p", pid, "-d", 1, "--by", "label:nobody")
+    test.fail("the advice to record what was recorded: #{err}") unless err =~ /no sample has the label 'nobody'$/
   end
 
   def self.compare(test, recording, counts, paths)

@@ -31,24 +31,6 @@ static struct rcore_error *keep(struct rcore_record *record)
 	return rcore_output_keep(&record->output);
 }
 
-/* Warns once if labels were asked for that the BPF program does not find. */
-static void warn_of_missing_labels(struct rcore_record *record)
-{
-	if (record->has_warned || !record->summary.lacks_work)
-		return;
-	record->has_warned = true;
-	const struct rcore_record_arguments *asked = record->asked;
-	const char *option = asked->off_cpu        ? "--off-cpu"
-			     : asked->events.count ? "--event"
-						   : "--ebpf";
-	/* --system implies --ebpf. */
-	bool is_implied = asked->system && !rcore_record_is_of_events(asked);
-	fprintf(stderr,
-		"rcore: in the kernel, labels come only from contexts; to label what threads "
-		"work on (docs/recognizers.md), record %s%s\n",
-		is_implied ? "with --ebpf=no" : "without ", is_implied ? "" : option);
-}
-
 static struct rcore_record_summary shown_of(const struct rcore_record *record)
 {
 	return (struct rcore_record_summary){
@@ -79,7 +61,6 @@ static struct rcore_error *each_second(struct rcore_sampling *sampling, bool is_
 	struct rcore_record *record = context;
 	const struct rcore_record_summary shown = shown_of(record);
 	rcore_sampling_summary(sampling, &record->summary);
-	warn_of_missing_labels(record);
 	struct rcore_error *err = record->asked->system
 					  ? rcore_record_state_system(record, sampling)
 					  : rcore_record_state_process(record, sampling);

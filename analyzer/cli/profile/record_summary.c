@@ -57,6 +57,14 @@ static void summarize_unwinding(const struct rcore_record_summary *shown)
 		rcore_plural(total->unwound));
 }
 
+static void summarize_labels(const struct rcore_sampler_statistics *total)
+{
+	if (total->unlabelled)
+		fprintf(stderr, ", %llu %s a label because the method returned too soon",
+			(unsigned long long)total->unlabelled,
+			total->unlabelled == 1 ? "lacks" : "lack");
+}
+
 static void summarize_events(const struct rcore_record_summary *shown)
 {
 	const struct rcore_sampling_summary *summary = shown->summary;
@@ -70,6 +78,7 @@ static void summarize_events(const struct rcore_record_summary *shown)
 	if (total->unread)
 		fprintf(stderr, ", %llu stack%s could not be read",
 			(unsigned long long)total->unread, rcore_plural(total->unread));
+	summarize_labels(total);
 	summarize_unwinding(shown);
 	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
 }
@@ -91,6 +100,7 @@ static void summarize_copied(const struct rcore_record_summary *shown)
 			(unsigned long long)total->foreign,
 			total->foreign == 1 ? "has" : "have",
 			(unsigned long long)total->unread);
+	summarize_labels(total);
 	if (summary->copied < summary->processes)
 		fprintf(stderr, "; %zu of %zu process%s %s sampled without BPF",
 			summary->processes - summary->copied, summary->processes,
@@ -113,14 +123,6 @@ static void summarize_failures(const struct rcore_sampler_statistics *total)
 			rcore_escape(name, sizeof(name), total->tracer_name),
 			total->tracer_name[0] ? ")" : "");
 	fputs(", so native frames are missing", stderr);
-}
-
-static void summarize_labels(const struct rcore_sampler_statistics *total)
-{
-	if (total->unlabelled)
-		fprintf(stderr, ", %llu %s a label because the method returned too soon",
-			(unsigned long long)total->unlabelled,
-			total->unlabelled == 1 ? "lacks" : "lack");
 }
 
 static void summarize(const struct rcore_record_summary *shown)

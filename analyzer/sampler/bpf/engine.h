@@ -90,6 +90,12 @@ struct rcore_bpf_engine {
 			bool (*each)(const struct rcore_bpf_record *record, size_t size,
 				     void *context),
 			void *context);
+	/*
+	 * Waits until there is a record, or until a time (nanoseconds of
+	 * CLOCK_MONOTONIC), or a signal. From the first call on, each record
+	 * that has a stack wakes rcore.
+	 */
+	void (*wait)(struct rcore_bpf *bpf, uint64_t until);
 	void (*counts)(struct rcore_bpf *bpf, struct rcore_bpf_counts *ret);
 	/* Unloads the program. NULL-safe. */
 	void (*close)(struct rcore_bpf *bpf);

@@ -2,17 +2,20 @@
 #include <elf.h>
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/clock.h"
 #include "base/count.h"
 #include "base/text.h"
 #include "sampler/bpf/engine.h"
@@ -338,6 +341,17 @@ static void consume(struct rcore_bpf *bpf,
 	ring_buffer__consume(bpf->ring);
 }
 
+static void wait_for_records(struct rcore_bpf *bpf, uint64_t until)
+{
+	enum { SECOND = 1000000000 };
+	struct pollfd ring = {.fd = ring_buffer__epoll_fd(bpf->ring), .events = POLLIN};
+	uint64_t now = rcore_clock_ns(), left = until > now ? until - now : 0;
+	const struct timespec time = {.tv_sec = (time_t)(left / SECOND),
+				      .tv_nsec = (long)(left % SECOND)};
+	bpf->skeleton->bss->wakes = true;
+	ppoll(&ring, 1, &time, NULL);
+}
+
 static void count(struct rcore_bpf *bpf, struct rcore_bpf_counts *ret)
 {
 	ret->overruns = bpf->skeleton->bss->overruns;
@@ -349,6 +363,7 @@ const struct rcore_bpf_engine rcore_bpf_engine = {
 	.add = add,
 	.remove = remove_process,
 	.consume = consume,
+	.wait = wait_for_records,
 	.counts = count,
 	.close = close_bpf,
 };

@@ -63,9 +63,10 @@ static __always_inline void copy(void *context, const struct rcore_bpf_process *
 		bytes = read_kernel(context, scratch, bytes);
 	read_state(process, scratch);
 	RCORE_RUBY_OPAQUE(bytes);
-	/* rcore reads the ring buffer at intervals, so do not wake it. */
+	/* Usually, rcore reads the ring buffer at intervals. */
 	if (bytes && bytes <= RECORD_MAX &&
-	    bpf_ringbuf_output(&records, &scratch->record, bytes, BPF_RB_NO_WAKEUP))
+	    bpf_ringbuf_output(&records, &scratch->record, bytes,
+			       wakes ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP))
 		__sync_fetch_and_add(&overruns, 1);
 }
 

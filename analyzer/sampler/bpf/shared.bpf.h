@@ -76,6 +76,9 @@ const volatile bool native = false;
 const volatile bool kernel = false;
 const volatile __u32 register_bytes = 0, register_sp = 0;
 
+/* Each record that has a stack wakes rcore. Set by the loader at any time. */
+bool wakes = false;
+
 /* See struct rcore_bpf_counts. */
 __u64 overruns = 0, unread = 0;
 
