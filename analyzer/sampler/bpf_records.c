@@ -132,7 +132,7 @@ static bool set_stack(struct rcore_sampler *sampler, const struct rcore_bpf_reco
 	 * one that was copied, as if it were the VM's dummy frame.
 	 */
 	stack->cfp = size ? record->cfp : 0;
-	stack->is_partial = false;
+	stack->is_partial = stack->is_light = false;
 	track->outer_node =
 		size && !is_whole
 			? rcore_profile_node(

@@ -15,21 +15,17 @@
  * Fibers that no thread runs. Several times a second, one call reads for each
  * of them the words that show whether it has run: its status, its saved cfp,
  * and its control frames. (A fiber that ran and parked again in the same place
- * of a loop may differ in a pc only.) Only a fiber that has run is read like a
- * thread and decoded. If the thread of a fiber has not run since the last
+ * of a loop may differ in a pc only.) Only a fiber that is seen to have run is
+ * read like a thread and decoded. One that ran and parked with the same frames
+ * shows no difference, but may work on something else now. So its labels are
+ * compared in each round. If the thread of a fiber has not run since the last
  * round, neither has the fiber.
- *
- * The list of fibers is read less often. From 3.3 on, it is the VM's list;
- * before, finding it requires a walk over the heap. rcore spends at most
- * 1/SEARCH_SHARE of its time on that. When a thread is seen to run a fiber,
- * that fiber is known from then on.
  */
 enum {
 	SECOND = 1000000000,
-	SEARCH_NS = SECOND,
-	SEARCH_SHARE = 1000,
 	ATTEMPTS = 3,
 	FIRST_FRAMES = 512,
+	DEEP_ROUNDS = 10,
 };
 
 void rcore_parked_free(struct rcore_parked *parked)
@@ -52,50 +48,6 @@ static size_t fiber_size(const struct rcore_sampler *sampler)
 		if (rcore_field_end(fields[i]) > size)
 			size = rcore_field_end(fields[i]);
 	return fiber_ptr > size ? fiber_ptr : size;
-}
-
-static struct rcore_error *add(void *context, uint64_t address)
-{
-	struct rcore_sampler *sampler = context;
-	if (sampler->parked.count >= RCORE_FIBER_LIMIT ||
-	    rcore_address_map_get(&sampler->parked_at, address) >= 0)
-		return NULL;
-	struct rcore_parked *parked = calloc(1, sizeof(*parked));
-	struct rcore_parked **slot = parked ? rcore_push(&sampler->parked) : NULL;
-	if (!slot) {
-		free(parked);
-		return rcore_error_no_memory();
-	}
-	*slot = parked;
-	parked->address = address;
-	parked->track.stack.ec = address + (uint64_t)sampler->layout->fiber.saved_ec.offset;
-	if (!rcore_address_map_put(&sampler->parked_at, address, 1))
-		return rcore_error_no_memory();
-	return NULL;
-}
-
-static struct rcore_error *search(struct rcore_sampler *sampler, uint64_t now)
-{
-	struct rcore_snapshot ignored = {0};
-	struct rcore_error *err = NULL;
-	uint64_t any = 0;
-	for (size_t i = 0; !err && i < sampler->threads.count; i++) {
-		uint64_t ec = sampler->threads.items[i]->track.stack.ec;
-		if (!ec)
-			continue;
-		any = ec - (uint64_t)sampler->layout->fiber.saved_ec.offset;
-		err = add(sampler, any);
-	}
-	if (sampler->last_search &&
-	    now - sampler->last_search < SEARCH_NS + SEARCH_SHARE * sampler->search_cost)
-		return err;
-	if (!err)
-		err = rcore_fiber_search(&sampler->codes.ruby, NULL, sampler->vm, any, add,
-					 sampler, &ignored);
-	rcore_arena_deinit(&ignored.arena);
-	sampler->last_search = rcore_clock_ns();
-	sampler->search_cost = sampler->last_search - now;
-	return err;
 }
 
 /* `tick` is when the tick began. */
@@ -135,37 +87,64 @@ static void find_threads(struct rcore_sampler *sampler)
 	}
 }
 
-/* Reads the fibers and their frames of the last round in one call. */
+/* What one round reads. */
+struct round {
+	struct rcore_live_range *ranges;
+	struct rcore_piece **pieces;
+	size_t count;
+};
+
+static void want(struct round *round, struct rcore_piece *piece)
+{
+	round->pieces[round->count] = piece;
+	round->ranges[round->count++] =
+		(struct rcore_live_range){piece->start, piece->size, piece->bytes, 0};
+}
+
+/* Adds pieces of one kind together: many are near each other. */
+static bool want_all(struct rcore_sampler *sampler, struct round *round)
+{
+	size_t size = fiber_size(sampler), count = sampler->parked.count;
+	struct rcore_piece *pieces[RCORE_CONTEXT_PIECES];
+	for (size_t i = 0; i < count; i++) {
+		struct rcore_parked *parked = sampler->parked.items[i];
+		if (parked->is_skipped)
+			continue;
+		if (!rcore_piece_set(&parked->fiber, parked->address, size) ||
+		    !rcore_piece_set(&parked->frames, parked->frames_from, parked->last_size))
+			return false;
+		want(round, &parked->fiber);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (!sampler->parked.items[i]->is_skipped &&
+		    rcore_sampler_aim_context(&sampler->parked.items[i]->track.context, pieces))
+			want(round, pieces[0]);
+	for (size_t i = 0; i < count; i++) {
+		struct rcore_parked *parked = sampler->parked.items[i];
+		struct rcore_context_watch *context = &parked->track.context;
+		if (!parked->is_skipped && context->is_copied && context->piece.size)
+			want(round, &context->piece);
+		if (!parked->is_skipped && parked->last_size)
+			want(round, &parked->frames);
+	}
+	return true;
+}
+
+/* Reads the fibers, their contexts, and their frames of the last round. */
 static struct rcore_error *read_round(struct rcore_sampler *sampler)
 {
-	size_t size = fiber_size(sampler), count = sampler->parked.count, used = 0;
-	struct rcore_live_range *ranges = rcore_calloc(count * 2, sizeof(*ranges));
-	bool has_room = ranges;
-	for (size_t i = 0; has_room && i < count; i++) {
-		struct rcore_parked *parked = sampler->parked.items[i];
-		if (parked->is_skipped)
-			continue;
-		has_room = rcore_piece_set(&parked->fiber, parked->address, size) &&
-			   rcore_piece_set(&parked->frames, parked->frames_from,
-					   parked->last_size);
-		ranges[used++] = (struct rcore_live_range){parked->fiber.start, size,
-							   parked->fiber.bytes, 0};
-		if (parked->last_size)
-			ranges[used++] = (struct rcore_live_range){parked->frames.start,
-								   parked->last_size,
-								   parked->frames.bytes, 0};
-	}
-	if (has_room && used)
-		rcore_live_read(sampler->live, ranges, used);
-	used = 0;
-	for (size_t i = 0; has_room && i < count; i++) {
-		struct rcore_parked *parked = sampler->parked.items[i];
-		if (parked->is_skipped)
-			continue;
-		parked->fiber.read = ranges[used++].read;
-		parked->frames.read = parked->last_size ? ranges[used++].read : 0;
-	}
-	free(ranges);
+	size_t most = sampler->parked.count * (2 + RCORE_CONTEXT_PIECES);
+	struct round round = {
+		.ranges = rcore_calloc(most, sizeof(*round.ranges)),
+		.pieces = rcore_calloc(most, sizeof(*round.pieces)),
+	};
+	bool has_room = round.ranges && round.pieces && want_all(sampler, &round);
+	if (has_room && round.count)
+		rcore_live_read_near(sampler->live, round.ranges, round.count);
+	for (size_t i = 0; has_room && i < round.count; i++)
+		round.pieces[i]->read = round.ranges[i].read;
+	free(round.ranges);
+	free(round.pieces);
 	return has_room ? NULL : rcore_error_no_memory();
 }
 
@@ -243,6 +222,22 @@ static uint32_t state_of(struct rcore_sampler *sampler, struct rcore_parked *par
 	return number;
 }
 
+/*
+ * Finds the labels of a fiber that has the frames of the last round. Its
+ * context is looked up in depth in one of DEEP_ROUNDS rounds.
+ */
+static void compare_labels(struct rcore_sampler *sampler, struct rcore_parked *parked,
+			   size_t index, uint64_t now)
+{
+	struct rcore_track *track = &parked->track;
+	bool is_deep = (sampler->fiber_rounds + index) % DEEP_ROUNDS == 0;
+	/* As if only the frames had been copied, which are the same. */
+	track->stack.is_light = true;
+	track->stack.pieces[RCORE_PIECE_VALUES].read = 0;
+	track->has_changed = false;
+	rcore_sampler_labels(sampler, track, is_deep ? now : track->context.looked);
+}
+
 static void decode(struct rcore_sampler *sampler, struct rcore_parked *parked, uint64_t now)
 {
 	struct rcore_track *track = &parked->track;
@@ -309,6 +304,7 @@ static struct rcore_error *round_of(struct rcore_sampler *sampler, uint64_t tick
 {
 	struct rcore_parked **moved = rcore_calloc(sampler->parked.count, sizeof(*moved));
 	size_t kept = 0, moved_count = 0;
+	sampler->fiber_rounds++;
 	look_at_threads(sampler, tick);
 	find_threads(sampler);
 	struct rcore_error *err = moved ? read_round(sampler) : rcore_error_no_memory();
@@ -327,6 +323,8 @@ static struct rcore_error *round_of(struct rcore_sampler *sampler, uint64_t tick
 			leave(sampler, parked);
 		if (fate == MOVED)
 			moved[moved_count++] = parked;
+		if (fate == RESTS && !parked->is_skipped)
+			compare_labels(sampler, parked, i, now);
 		sampler->parked.items[kept++] = parked;
 	}
 	if (!err) {
@@ -353,6 +351,6 @@ RCORE_HOT struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler
 	if (rate <= 0 || (double)(now - sampler->last_fibers) < SECOND / rate)
 		return NULL;
 	sampler->last_fibers = now;
-	struct rcore_error *err = search(sampler, now);
+	struct rcore_error *err = rcore_parked_search(sampler, now);
 	return err ? err : round_of(sampler, now);
 }

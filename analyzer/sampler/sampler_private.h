@@ -35,6 +35,10 @@ struct rcore_sampler_work_labels {
 	/* Entries with a field that the options name; none: do nothing. */
 	struct rcore_recognizers chosen;
 	struct rcore_copies copies; /* of a stack, above sampler->pages */
+	struct {
+		struct rcore_live_range *items;
+		size_t count, capacity;
+	} ranges; /* room for rcore_work_words_read() */
 	struct rcore_arena arena;
 	struct rcore_ruby ruby;
 	/* From a frame of the profile to 1 if an entry matches it, or 0. */
@@ -148,6 +152,7 @@ struct rcore_sampler {
 	/* The Ractors have as many threads as were found. */
 	bool are_counted;
 	size_t lost_fibers; /* of unknown threads */
+	size_t fiber_rounds;
 	/* Where glibc's struct pthread has the tid; 0 if not found. */
 	int pthread_tid;
 	uint32_t states[RCORE_SAMPLE_STATES];
@@ -220,6 +225,12 @@ uint32_t rcore_sampler_current_fiber(struct rcore_sampler *sampler,
 uint32_t rcore_sampler_process(struct rcore_sampler *sampler);
 /* Looks whether the process has another title now. */
 void rcore_sampler_update_title(struct rcore_sampler *sampler);
+
+/*
+ * parked_search.c: adds the fibers that are not known yet, and sorts them by
+ * address. Errors: as rcore_fiber_search().
+ */
+struct rcore_error *rcore_parked_search(struct rcore_sampler *sampler, uint64_t now);
 
 /* parked.c */
 struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now);

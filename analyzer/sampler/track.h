@@ -83,10 +83,7 @@ struct rcore_track {
 		 * from: local variables and arguments.
 		 */
 		struct {
-			struct rcore_work_word {
-				size_t place; /* index into `known` */
-				uint64_t address;
-			} * items;
+			struct rcore_work_word *items;
 			size_t count, capacity;
 		} words;
 		uint64_t key;  /* hash of these frames and words */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 #include <string.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include "base/arena.h"
 #include "base/grow.h"
 #include "base/hot.h"
 #include "sampler/sampler_private.h"
+#include "sampler/work_words.h"
 #include "vm/work/work.h"
 
 /*
@@ -25,7 +24,6 @@
 
 enum {
 	PLACES = 200, /* frames of one stack */
-	WORDS = 64,   /* from which the fields of one frame come */
 	/* Looks after which the memory that they allocated is freed. */
 	LOOKS = 1000,
 };
@@ -101,6 +99,7 @@ struct rcore_error *rcore_sampler_work_labels_init(struct rcore_sampler *sampler
 void rcore_sampler_work_labels_deinit(struct rcore_sampler *sampler)
 {
 	end(sampler);
+	free(sampler->works.ranges.items);
 	rcore_recognizers_deinit(&sampler->works.chosen);
 }
 
@@ -143,119 +142,6 @@ static bool find_places(struct rcore_sampler *sampler, struct rcore_track *track
 	return true;
 }
 
-/* What tells whether a frame still runs, and has the same fields. */
-struct frame_words {
-	uint64_t items[3 + WORDS];
-	size_t count;
-};
-
-/*
- * Reads iseq, self and ep, which do not change while the method of a frame
- * runs, and the words from which its fields come. Returns false if they cannot
- * be read.
- */
-static bool read_words(const struct rcore_layout *layout, struct rcore_memory *memory,
-		       const struct rcore_track *track, size_t place, struct frame_words *ret)
-{
-	const struct rcore_work_watch *watch = &track->work;
-	uint64_t cfp = track->stack.top - (place + 2) * layout->cfp.size;
-	ret->count = 3;
-	if (rcore_read_field(memory, cfp, &layout->cfp.iseq, &ret->items[0]) ||
-	    rcore_read_field(memory, cfp, &layout->cfp.self, &ret->items[1]) ||
-	    rcore_read_field(memory, cfp, &layout->cfp.ep, &ret->items[2]))
-		return false;
-	for (size_t i = 0; i < watch->words.count; i++) {
-		const struct rcore_work_word *word = &watch->words.items[i];
-		if (word->place == place &&
-		    rcore_read_u64(memory, word->address, &ret->items[ret->count++]))
-			return false;
-	}
-	return true;
-}
-
-/* Returns a hash of all frames that an entry matches; 0 if one is not read. */
-static uint64_t key_of(struct rcore_sampler *sampler, const struct rcore_track *track)
-{
-	uint64_t hash = 0;
-	for (size_t i = 0; i < track->work.places.count; i++) {
-		struct frame_words words;
-		if (!read_words(sampler->layout, &sampler->works.copies.memory, track,
-				track->work.places.items[i], &words))
-			return 0;
-		hash = XXH64(words.items, words.count * sizeof(*words.items), hash);
-	}
-	return hash;
-}
-
-/* Returns whether the process still has the frame that was copied. */
-static bool still_has(struct rcore_sampler *sampler, const struct rcore_track *track,
-		      size_t place)
-{
-	struct frame_words copied, now;
-	return read_words(sampler->layout, &sampler->works.copies.memory, track, place,
-			  &copied) &&
-	       read_words(sampler->layout, rcore_live_bare_memory(sampler->live), track, place,
-			  &now) &&
-	       !memcmp(copied.items, now.items, now.count * sizeof(*now.items));
-}
-
-/*
- * Adds the word from which a field comes. Variables that a Proc or Binding has
- * moved to the heap are left out: ep tells them apart.
- */
-static struct rcore_error *add_word(struct rcore_track *track, size_t place, uint64_t address)
-{
-	struct rcore_work_watch *watch = &track->work;
-	size_t count = 0;
-	if (address < track->stack.bottom || address >= track->stack.top)
-		return NULL;
-	for (size_t i = 0; i < watch->words.count; i++) {
-		if (watch->words.items[i].place != place)
-			continue;
-		if (watch->words.items[i].address == address || ++count == WORDS)
-			return NULL;
-	}
-	struct rcore_work_word *word = rcore_push(&watch->words);
-	if (!word)
-		return rcore_error_no_memory();
-	*word = (struct rcore_work_word){.place = place, .address = address};
-	return NULL;
-}
-
-static struct rcore_error *add_words_of(struct rcore_sampler *sampler,
-					struct rcore_track *track,
-					const struct rcore_fiber *fiber, size_t index,
-					const struct rcore_recognizer *recognizer)
-{
-	struct rcore_error *err = NULL;
-	for (size_t i = 0; i < recognizer->field_count && !err; i++) {
-		const struct rcore_recognizer_field *field = &recognizer->fields[i];
-		for (size_t j = 0; j < field->path_count && !err; j++) {
-			uint64_t address;
-			err = rcore_error_forgive(rcore_value_path_start(
-				&sampler->works.ruby, fiber, &fiber->frames[index],
-				field->paths[j], &address));
-			if (!err)
-				err = add_word(track, track->work.places.items[index], address);
-		}
-	}
-	return err;
-}
-
-/* Finds the words from which the fields of all matching frames come. */
-static struct rcore_error *find_words(struct rcore_sampler *sampler, struct rcore_track *track,
-				      const struct rcore_fiber *fiber)
-{
-	const struct rcore_recognizers *chosen = &sampler->works.chosen;
-	struct rcore_error *err = NULL;
-	track->work.words.count = 0;
-	for (size_t i = 0; i < fiber->frame_count; i++)
-		for (size_t j = 0; j < chosen->count && !err; j++)
-			if (rcore_recognizer_matches(&chosen->items[j], fiber->frames[i].label))
-				err = add_words_of(sampler, track, fiber, i, &chosen->items[j]);
-	return err;
-}
-
 /* If several frames have a field of one name, the innermost one's is kept. */
 static uint32_t labels_of(struct rcore_sampler *sampler, struct rcore_track *track,
 			  const struct rcore_works *works)
@@ -266,7 +152,7 @@ static uint32_t labels_of(struct rcore_sampler *sampler, struct rcore_track *tra
 	for (size_t i = works->count; i--;) {
 		const struct rcore_work *work = &works->items[i];
 		size_t place = track->work.places.items[work->frame];
-		if (!still_has(sampler, track, place)) {
+		if (!rcore_work_words_hold(sampler, track, place)) {
 			track->work.is_known = false;
 			is_gone = true;
 			continue;
@@ -300,12 +186,26 @@ static struct rcore_error *look(struct rcore_sampler *sampler, struct rcore_trac
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < watch->places.count; i++)
 		fiber.frames[i] = rcore_sampler_frame(sampler, track, watch->places.items[i]);
-	struct rcore_error *err = find_words(sampler, track, &fiber);
+	struct rcore_error *err = rcore_work_words_find(sampler, track, &fiber);
+	if (!err && !rcore_work_words_read(sampler, track)) {
+		track->work.is_known = false;
+		track->work.labels = 0;
+		return NULL;
+	}
 	if (!err)
 		err = rcore_vm_work(&works->ruby, &works->chosen, &inspect, &snapshot);
 	track->work.labels = err ? 0 : labels_of(sampler, track, &fiber.works);
 	rcore_arena_deinit(&snapshot.arena);
 	return err;
+}
+
+/* Returns whether the labels of the last look are still right. */
+static RCORE_HOT bool is_same(struct rcore_sampler *sampler, struct rcore_track *track)
+{
+	const struct rcore_work_watch *watch = &track->work;
+	return watch->is_known && !track->has_changed &&
+	       rcore_work_words_read(sampler, track) &&
+	       watch->key == rcore_work_words_key(sampler, track);
 }
 
 static RCORE_HOT void look_at_work(struct rcore_sampler *sampler, struct rcore_track *track)
@@ -324,14 +224,15 @@ static RCORE_HOT void look_at_work(struct rcore_sampler *sampler, struct rcore_t
 		return;
 	}
 	works->copies.stack = &track->stack;
-	if (!watch->is_known || track->has_changed || watch->key != key_of(sampler, track)) {
+	if (!is_same(sampler, track)) {
 		watch->is_known = true;
 		works->looks++;
 		rcore_cache_drop(sampler->pages);
 		struct rcore_error *err = look(sampler, track);
 		sampler->profile->no_memory |= err != NULL;
 		rcore_error_free(err);
-		watch->key = key_of(sampler, track);
+		watch->key = rcore_work_words_key(sampler, track);
+		watch->is_known = watch->is_known && watch->key;
 	}
 	works->copies.stack = NULL;
 }

@@ -33,6 +33,8 @@ module Requests
       test.note = counts.map { |what, count| "#{count} #{what}" }.join(", ")
       test.same("paths", parts, paths.sort)
       test.fail("#{counts[:none_counting]} of #{counting} samples of a method that counts have no label") if counts[:none_counting] > LOST * counting
+      others = counts.values_at(:right, :none).sum
+      test.fail("#{counts[:none]} of #{others} other samples have no label") if counts[:none] > LOST * others
       test.fail("#{counts[:wrong]} labels of other requests") if counts.values_at(:wrong, :wrong_counting).sum > 1 + LATE * counts.values.sum
       yield pid if block_given?
     end

@@ -95,7 +95,8 @@ static enum rcore_fault read_copies(struct rcore_memory *base, uint64_t address,
 		if (read_bytes(range->start, range->bytes, range->read, address, buffer, size))
 			return RCORE_FAULT_NONE;
 	}
-	return rcore_read(copies->below, address, buffer, size);
+	return copies->below ? rcore_read(copies->below, address, buffer, size)
+			     : RCORE_FAULT_NOT_COPIED;
 }
 
 void rcore_copies_init(struct rcore_copies *copies, struct rcore_memory *below)

@@ -21,7 +21,7 @@ struct rcore_copies {
 	/* What else was copied. */
 	const struct rcore_live_range *others;
 	size_t other_count;
-	struct rcore_memory *below;
+	struct rcore_memory *below; /* NULL: what was not copied is not read */
 };
 
 void rcore_copies_init(struct rcore_copies *copies, struct rcore_memory *below);

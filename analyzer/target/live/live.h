@@ -50,6 +50,12 @@ void rcore_live_close(struct rcore_live *live); /* NULL-safe; ends a round */
  * Both read the current contents.
  */
 void rcore_live_read(struct rcore_live *live, struct rcore_live_range *ranges, size_t count);
+/*
+ * Does the same if most ranges are small, and near the one before: such ranges
+ * are read as one, which the kernel does faster.
+ */
+void rcore_live_read_near(struct rcore_live *live, struct rcore_live_range *ranges,
+			  size_t count);
 struct rcore_memory *rcore_live_bare_memory(struct rcore_live *live);
 
 /*

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/grow.h"
+#include "sampler/sampler_private.h"
+#include "vm/find/fiber_search.h"
+#include "vm/vm.h"
+
+/*
+ * The list of parked fibers is read seldom. From 3.3 on, it is the VM's list;
+ * before, finding it requires a walk over the heap. rcore spends at most
+ * 1/SEARCH_SHARE of its time on that. When a thread is seen to run a fiber,
+ * that fiber is known from then on.
+ */
+enum {
+	SEARCH_NS = 1000000000,
+	SEARCH_SHARE = 1000,
+};
+
+static struct rcore_error *add(void *context, uint64_t address)
+{
+	struct rcore_sampler *sampler = context;
+	if (sampler->parked.count >= RCORE_FIBER_LIMIT ||
+	    rcore_address_map_get(&sampler->parked_at, address) >= 0)
+		return NULL;
+	struct rcore_parked *parked = calloc(1, sizeof(*parked));
+	struct rcore_parked **slot = parked ? rcore_push(&sampler->parked) : NULL;
+	if (!slot) {
+		free(parked);
+		return rcore_error_no_memory();
+	}
+	*slot = parked;
+	parked->address = address;
+	parked->track.stack.ec = address + (uint64_t)sampler->layout->fiber.saved_ec.offset;
+	if (!rcore_address_map_put(&sampler->parked_at, address, 1))
+		return rcore_error_no_memory();
+	return NULL;
+}
+
+static int by_address(const void *left, const void *right)
+{
+	const struct rcore_parked *const *a = left, *const *b = right;
+	return (*a)->address < (*b)->address ? -1 : (*a)->address > (*b)->address;
+}
+
+struct rcore_error *rcore_parked_search(struct rcore_sampler *sampler, uint64_t now)
+{
+	struct rcore_snapshot ignored = {0};
+	struct rcore_error *err = NULL;
+	uint64_t any = 0;
+	for (size_t i = 0; !err && i < sampler->threads.count; i++) {
+		uint64_t ec = sampler->threads.items[i]->track.stack.ec;
+		if (!ec)
+			continue;
+		any = ec - (uint64_t)sampler->layout->fiber.saved_ec.offset;
+		err = add(sampler, any);
+	}
+	if (sampler->last_search &&
+	    now - sampler->last_search < SEARCH_NS + SEARCH_SHARE * sampler->search_cost)
+		return err;
+	if (!err)
+		err = rcore_fiber_search(&sampler->codes.ruby, NULL, sampler->vm, any, add,
+					 sampler, &ignored);
+	rcore_arena_deinit(&ignored.arena);
+	if (sampler->parked.count)
+		qsort(sampler->parked.items, sampler->parked.count,
+		      sizeof(*sampler->parked.items), by_address);
+	sampler->last_search = rcore_clock_ns();
+	sampler->search_cost = sampler->last_search - now;
+	return err;
+}

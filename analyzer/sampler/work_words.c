@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "sampler/work_words.h"
+
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/grow.h"
+#include "base/hot.h"
+#include "sampler/sampler_private.h"
+#include "vm/work/work.h"
+
+enum { WORDS = 64 /* from which the fields of one frame come */ };
+
+RCORE_HOT bool rcore_work_words_read(struct rcore_sampler *sampler, struct rcore_track *track)
+{
+	struct rcore_work_watch *watch = &track->work;
+	struct rcore_sampler_work_labels *works = &sampler->works;
+	struct rcore_copies copies;
+	rcore_copies_init(&copies, NULL);
+	copies.stack = &track->stack;
+	works->ranges.count = 0;
+	for (size_t i = 0; i < watch->words.count; i++) {
+		struct rcore_work_word *word = &watch->words.items[i];
+		struct rcore_live_range *range;
+		if (!track->stack.is_light) {
+			if (rcore_read_u64(&copies.memory, word->address, &word->value))
+				return false;
+			continue;
+		}
+		range = rcore_push(&works->ranges);
+		if (!range)
+			return false;
+		*range = (struct rcore_live_range){.start = word->address,
+						   .size = sizeof(word->value),
+						   .bytes = (uint8_t *)&word->value};
+	}
+	if (works->ranges.count)
+		rcore_live_read(sampler->live, works->ranges.items, works->ranges.count);
+	for (size_t i = 0; i < works->ranges.count; i++)
+		if (works->ranges.items[i].read < works->ranges.items[i].size)
+			return false;
+	return true;
+}
+
+/* What does not change while the method of a frame runs. */
+struct frame_words {
+	uint64_t iseq, self, ep;
+};
+
+static bool read_frame(const struct rcore_layout *layout, struct rcore_memory *memory,
+		       const struct rcore_track *track, size_t place, struct frame_words *ret)
+{
+	uint64_t cfp = track->stack.top - (place + 2) * layout->cfp.size;
+	*ret = (struct frame_words){0};
+	return !rcore_read_field(memory, cfp, &layout->cfp.iseq, &ret->iseq) &&
+	       !rcore_read_field(memory, cfp, &layout->cfp.self, &ret->self) &&
+	       !rcore_read_field(memory, cfp, &layout->cfp.ep, &ret->ep);
+}
+
+RCORE_HOT uint64_t rcore_work_words_key(const struct rcore_sampler *sampler,
+					const struct rcore_track *track)
+{
+	const struct rcore_work_watch *watch = &track->work;
+	struct rcore_copies copies;
+	uint64_t hash = 0;
+	rcore_copies_init(&copies, NULL);
+	copies.stack = &track->stack;
+	for (size_t i = 0; i < watch->places.count; i++) {
+		struct frame_words frame;
+		if (!read_frame(sampler->layout, &copies.memory, track, watch->places.items[i],
+				&frame))
+			return 0;
+		hash = XXH64(&frame, sizeof(frame), hash);
+	}
+	for (size_t i = 0; i < watch->words.count; i++)
+		hash = XXH64(&watch->words.items[i].value, sizeof(uint64_t), hash);
+	return hash;
+}
+
+bool rcore_work_words_hold(struct rcore_sampler *sampler, const struct rcore_track *track,
+			   size_t place)
+{
+	const struct rcore_work_watch *watch = &track->work;
+	struct rcore_memory *memory = rcore_live_bare_memory(sampler->live);
+	struct frame_words copied, now;
+	struct rcore_copies copies;
+	rcore_copies_init(&copies, NULL);
+	copies.stack = &track->stack;
+	if (!read_frame(sampler->layout, &copies.memory, track, place, &copied) ||
+	    !read_frame(sampler->layout, memory, track, place, &now) ||
+	    memcmp(&copied, &now, sizeof(now)) != 0)
+		return false;
+	for (size_t i = 0; i < watch->words.count; i++) {
+		const struct rcore_work_word *word = &watch->words.items[i];
+		uint64_t value;
+		if (word->place == place &&
+		    (rcore_read_u64(memory, word->address, &value) || value != word->value))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Adds the word from which a field comes. Variables that a Proc or Binding has
+ * moved to the heap are left out: ep tells them apart.
+ */
+static struct rcore_error *add_word(struct rcore_track *track, size_t place, uint64_t address)
+{
+	struct rcore_work_watch *watch = &track->work;
+	size_t count = 0;
+	if (address < track->stack.bottom || address >= track->stack.top)
+		return NULL;
+	for (size_t i = 0; i < watch->words.count; i++) {
+		if (watch->words.items[i].place != place)
+			continue;
+		if (watch->words.items[i].address == address || ++count == WORDS)
+			return NULL;
+	}
+	struct rcore_work_word *word = rcore_push(&watch->words);
+	if (!word)
+		return rcore_error_no_memory();
+	*word = (struct rcore_work_word){.place = place, .address = address};
+	return NULL;
+}
+
+static struct rcore_error *add_words_of(struct rcore_sampler *sampler,
+					struct rcore_track *track,
+					const struct rcore_fiber *fiber, size_t index,
+					const struct rcore_recognizer *recognizer)
+{
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; i < recognizer->field_count && !err; i++) {
+		const struct rcore_recognizer_field *field = &recognizer->fields[i];
+		for (size_t j = 0; j < field->path_count && !err; j++) {
+			uint64_t address;
+			err = rcore_error_forgive(rcore_value_path_start(
+				&sampler->works.ruby, fiber, &fiber->frames[index],
+				field->paths[j], &address));
+			if (!err)
+				err = add_word(track, track->work.places.items[index], address);
+		}
+	}
+	return err;
+}
+
+struct rcore_error *rcore_work_words_find(struct rcore_sampler *sampler,
+					  struct rcore_track *track,
+					  const struct rcore_fiber *fiber)
+{
+	const struct rcore_recognizers *chosen = &sampler->works.chosen;
+	struct rcore_error *err = NULL;
+	track->work.words.count = 0;
+	for (size_t i = 0; i < fiber->frame_count; i++)
+		for (size_t j = 0; j < chosen->count && !err; j++)
+			if (rcore_recognizer_matches(&chosen->items[j], fiber->frames[i].label))
+				err = add_words_of(sampler, track, fiber, i, &chosen->items[j]);
+	return err;
+}

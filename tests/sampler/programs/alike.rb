@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+# A thread, or fibers, that wait in the same frames again and again, each time for another request:
+#
+#	alike.rb thread|fiber
+#
+# Each request has a path and, if the Ruby has the gem, a context with the same text.
+
+begin
+  require "ruby/profiler"
+rescue LoadError
+  nil
+end
+
+class Sleeper
+  def call(env)
+    sleep 0.003
+  end
+end
+
+class Parker
+  def call(env)
+    Fiber.yield
+  end
+end
+
+COUNTER = File.open("counter", "w")
+$served = 0
+
+def serve(app, name)
+  (0..).each do |serial|
+    text = "#{name}-#{serial}"
+    Ruby::Profiler::State.new(turn: text).apply! if defined?(Ruby::Profiler)
+    app.call({ "REQUEST_METHOD" => "GET", "PATH_INFO" => text })
+    COUNTER.pwrite(($served += 1).to_s, 0)
+  end
+end
+
+File.write("pid", $$.to_s)
+# What rcore knows of this thread must not depend on others: there is no other.
+serve(Sleeper.new, "thread") if ARGV == ["thread"]
+FIBERS = Array.new(10) { |number| Fiber.new { serve(Parker.new, "fiber_#{number}") } }
+loop do
+  FIBERS.each(&:resume)
+  sleep 0.01
+end
