@@ -4,8 +4,12 @@
 BUILD   ?= build
 CFLAGS  ?= -O2 -g
 
+# $(call once,VARIABLE,COMMAND): what COMMAND prints. Runs it when VARIABLE is
+# first used, because `make setup` runs before it is installed, and once.
+once = $(eval $1 := $(shell $2))$($1)
+
 # Inflates debug files. Without it, or with `make DEFLATE=`, libdw does so with zlib, in twice the time.
-DEFLATE ?= $(shell pkg-config --exists libdeflate && echo yes)
+DEFLATE ?= $(call once,DEFLATE,pkg-config --exists libdeflate && echo yes)
 PKGS    = libelf libdw json-c zlib libprotobuf-c $(if $(DEFLATE),libdeflate)
 # Debian 12's libarchive.pc asks for the development packages of what it links.
 LIBARCHIVE = -larchive
@@ -17,10 +21,14 @@ SO       = librcore.so.0
 WARN = -Wall -Wextra -Wmissing-prototypes -Wstrict-prototypes -Wshadow -Wno-unused-parameter -Werror=implicit-function-declaration
 # Objects do not name the folder that they were built in.
 # If several map a path, the last one counts: $(CACHE) may be below this folder, or its name may begin like this one's.
-MAPS = -ffile-prefix-map=$(abspath $(BUILD))=build -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(CACHE)=cache
+MAPS = '-ffile-prefix-map=$(call absolute,$(BUILD))=build' '-ffile-prefix-map=$(CURDIR)=.' '-ffile-prefix-map=$(CACHE)=cache'
+# Unlike abspath, this lets the present folder have spaces in its name.
+absolute = $(if $(filter /%,$1),$1,$(CURDIR)/$1)
 override CFLAGS   += -std=gnu17 $(WARN) -fPIC -fvisibility=hidden $(MAPS) -MMD -MP
-override CPPFLAGS += -D_GNU_SOURCE $(if $(DEFLATE),-DRCORE_DEFLATE) -Ianalyzer -I$(BUILD)/gen $(shell pkg-config --cflags $(PKGS))
-LIBS = $(shell pkg-config --libs $(PKGS)) $(LIBARCHIVE) $(LIBIBERTY) -lm
+override CPPFLAGS += -D_GNU_SOURCE $(if $(DEFLATE),-DRCORE_DEFLATE) -Ianalyzer -I$(BUILD)/gen $(PKG_CFLAGS)
+PKG_CFLAGS = $(call once,PKG_CFLAGS,pkg-config --cflags $(PKGS))
+PKG_LIBS   = $(call once,PKG_LIBS,pkg-config --libs $(PKGS))
+LIBS = $(PKG_LIBS) $(LIBARCHIVE) $(LIBIBERTY) -lm
 
 # `make V=1` shows each command.
 Q = $(if $(V),,@)

@@ -4,12 +4,15 @@
 # or with `make BPF=`, the option prints that rcore was built without it (missing.c).
 BPF_CLANG ?= $(lastword $(sort $(wildcard /usr/bin/clang /usr/bin/clang-[0-9][0-9])))
 BPFTOOL   ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool))
-BPF       ?= $(if $(BPF_CLANG),$(if $(BPFTOOL),$(shell pkg-config --exists libbpf && echo yes)))
+# Not ?=, so that rules and recipes agree even if a goal installs these.
+ifeq ($(origin BPF),undefined)
+BPF       := $(if $(BPF_CLANG),$(if $(BPFTOOL),$(shell pkg-config --exists libbpf 2>/dev/null && echo yes)))
+endif
 BPF_LIBS   = $(if $(BPF),$(shell pkg-config --libs libbpf))
 BPF_OBJ    = $(BUILD)/analyzer/sampler/bpf/$(if $(BPF),loader,missing).o
 BPF_GEN    = $(BUILD)/gen/sampler/bpf/sample
 # -idirafter: Debian has <asm/types.h>, which <linux/bpf.h> includes, in the machine's own folder.
-BPF_FLAGS  = --target=bpf -mcpu=v2 -O2 -g -Wall -Wextra -Wno-unused-parameter -ffile-prefix-map=$(CURDIR)=. \
+BPF_FLAGS  = --target=bpf -mcpu=v2 -O2 -g -Wall -Wextra -Wno-unused-parameter '-ffile-prefix-map=$(CURDIR)=.' \
 	-Ianalyzer -idirafter /usr/include/$(MACHINE)-linux-gnu -MMD -MP -MF $(BPF_GEN).d -MT $(BPF_GEN).bpf.o
 
 # Rewritten when BPF is switched on or off, so that rcore is linked again.

@@ -33,7 +33,7 @@ $(BUILD)/tests/support.a: $(SUPPORT_OBJ)
 # The plugin is tested through its ABI: the shared library alone.
 $(BUILD)/tests/unit/plugin/check_plugin: $(BUILD)/tests/unit/plugin/check_plugin.o $(BUILD)/tests/support/suite.o $(BUILD)/librcore.so
 	$(call say,LD,$@)
-	$(Q)$(CC) $(CFLAGS) $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(BUILD) -Wl,-rpath,$(abspath $(BUILD)) -lrcore $(CHECK_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(BUILD) '-Wl,-rpath,$(call absolute,$(BUILD))' -lrcore $(CHECK_LIBS)
 
 $(filter-out %/check_plugin,$(CHECKS)): %: %.o $(BUILD)/tests/support.a $(BUILD)/librcore.a
 	$(call say,LD,$@)

@@ -3,13 +3,15 @@
 # What is published: for each machine the static command, alone and in an archive with what
 # debuggers load. Equal sources make equal files, in whatever folder they are built.
 DIST    ?= dist
-MACHINE  = $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+# Empty, and without a message, until `make setup` has installed the compiler.
+MACHINE  = $(firstword $(subst -, ,$(shell $(CC) -dumpmachine 2>/dev/null)))
 ARCHIVE  = rcore-$(VERSION)-$(MACHINE)-linux
 STRIP   ?= strip
 STAGES  ?= $(BUILD)/stage
 STAGE    = $(STAGES)/$(ARCHIVE)
 LICENCES = share/doc/rcore/LICENCES-OF-LIBRARIES
-export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || date -r analyzer/base/version.h +%s)
+SOURCE_DATE_EPOCH ?= $(call once,SOURCE_DATE_EPOCH,git log -1 --format=%ct 2>/dev/null || date -r analyzer/base/version.h +%s)
+export SOURCE_DATE_EPOCH
 TAR      = tar --format=gnu --sort=name --mtime=@$(SOURCE_DATE_EPOCH) --owner=0 --group=0 --numeric-owner --mode=go=u-w
 
 # The machines that this one builds for.

@@ -8,7 +8,7 @@ GEM_STAGE   = $(STAGES)/gem-$(MACHINE)
 SOURCE_STAGE = $(STAGES)/gem-source
 GEM_SOURCES = Makefile mk analyzer plugin gdb lldb completion scripts ci rcore.pc.in
 # $(call build_gem,FOLDER,FILE,PLATFORM)
-build_gem   = cd $(1) && RCORE_VERSION=$(VERSION) $(3) gem build --quiet --silent -o $(abspath $(DIST))/$(2) rcore.gemspec
+build_gem   = cd $(1) && RCORE_VERSION=$(VERSION) $(3) gem build --quiet --silent -o '$(call absolute,$(DIST))/$(2)' rcore.gemspec
 
 .PHONY: gem source-gem
 gem: dist-machine ## build the gem of this machine into DIST=dist

@@ -13,4 +13,4 @@ steps: ## analyze programs at each of their first STEPS=100000 instructions
 	@BUILD=$(BUILD) STEPS=$(STEPS) tests/steps/run
 
 # The tracer knows one machine's registers.
-steps-program: $(if $(filter x86_64-%,$(shell $(CC) -dumpmachine)),$(BUILD)/tests/steps/steps)
+steps-program: $(if $(filter x86_64,$(MACHINE)),$(BUILD)/tests/steps/steps)

@@ -35,7 +35,7 @@ end
 
 # What `gem install` runs. The variables that RubyGems sets for make must not reach the build.
 File.write("Makefile", <<~MAKE)
-  SOURCE = env -u MAKEFLAGS -u DESTDIR -u BUILD $(MAKE) -C ../source PREFIX= DESTDIR=$(abspath ../libexec)
+  SOURCE = env -u MAKEFLAGS -u DESTDIR -u BUILD $(MAKE) -C ../source PREFIX= DESTDIR="$(CURDIR)/../libexec"
   all:
   \t$(SOURCE) -j2 all
   \t$(SOURCE) -s install-command install-headers install-debuggers install-manual install-completion

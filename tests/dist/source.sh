@@ -15,12 +15,14 @@ fail() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 make -s BUILD="$BUILD" DIST="$work/dist" STAGES="$work/stage" source-gem
-export GEM_HOME=$work/gems
+# A name with a space.
+export GEM_HOME="$work/the gems"
 unset MAKEFLAGS
 gem install --local --no-document --platform ruby --bindir "$work/bin" "$work/dist/"*.gem >"$work/log" 2>&1 || fail "gem install: $(cat "$work/log")"
 [ "$("$work/bin/rcore" --version)" = "$("$BUILD/rcore" --version)" ] || fail "rcore --version"
+installed=$(cd "$GEM_HOME" && echo gems/rcore-*/libexec)
 for file in share/rcore/gdb/rcore-gdb.py lib/librcore.so.0 include/rcore/rcore.h ci/run; do
-	[ -f "$work/gems/gems/"*/libexec/$file ] || fail "the gem has no $file"
+	[ -f "$GEM_HOME/$installed/$file" ] || fail "the gem has no $file"
 done
 gem uninstall --quiet --executables --bindir "$work/bin" rcore >"$work/log" 2>&1 || fail "gem uninstall: $(cat "$work/log")"
-[ -z "$(find "$work/gems" -name '*rcore*')" ] || fail "left behind: $(find "$work/gems" -name '*rcore*')"
+[ -z "$(find "$GEM_HOME" -name '*rcore*')" ] || fail "left behind: $(find "$GEM_HOME" -name '*rcore*')"
