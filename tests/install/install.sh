@@ -3,7 +3,7 @@
 #
 # Checks that `make install` installs the public API and no more, and that this
 # is enough to build examples/stacks.c with pkg-config, shared and static, and
-# to load the GDB commands:
+# to load the GDB commands, and that `make uninstall` removes all of it:
 #
 #	BUILD=build tests/install/install.sh
 set -eu
@@ -63,3 +63,25 @@ libruby=$(realpath /usr/lib/x86_64-linux-gnu/libruby-*.so.*.*.* | head -n 1)
 gdb -q -batch -nx -iex "set auto-load scripts-directory $work/dest/usr/share/gdb/auto-load" \
 	-iex "add-auto-load-safe-path $work/dest" -iex 'set debuginfod enabled off' "$libruby" -ex 'help ruby-fibers' | grep -q Usage
 "$work/dest/usr/bin/rcore" --version | grep -q .
+
+# `make uninstall` leaves nothing of rcore, and what is not rcore's. Folders may
+# have spaces in their names. Python may write __pycache__ beside the scripts.
+mv "$work/dest" "$work/an other"
+man=$work/an\ other/usr/share/man/man1
+mkdir -p "$work/an other/usr/share/rcore/gdb/rcore_gdb/__pycache__"
+touch "$work/an other/usr/share/rcore/gdb/rcore_gdb/__pycache__/commands.pyc"
+make -s BUILD="$BUILD" DESTDIR="$work/an other" PREFIX=/usr install
+touch "$man/other.1"
+make -s BUILD="$BUILD" DESTDIR="$work/an other" PREFIX=/usr uninstall
+[ "$(find "$work/an other" ! -type d)" = "$man/other.1" ] || { find "$work/an other" ! -type d; exit 1; }
+[ -z "$(find "$work/an other" -name '*rcore*')" ]
+
+# Programs find a library in PREFIX through ldconfig, which a package calls itself.
+mkdir "$work/programs"
+printf '#!/bin/sh\necho called >>"%s"\n' "$work/called" >"$work/programs/ldconfig"
+printf '#!/bin/sh\necho 0\n' >"$work/programs/id"
+chmod 755 "$work/programs/ldconfig" "$work/programs/id"
+PATH="$work/programs:$PATH" make -s BUILD="$BUILD" DESTDIR="$work/dest" install-library
+[ ! -e "$work/called" ]
+PATH="$work/programs:$PATH" make -s BUILD="$BUILD" DESTDIR= PREFIX="$work/prefix" install-library
+[ "$(cat "$work/called")" = called ]
