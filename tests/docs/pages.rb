@@ -82,7 +82,7 @@ module Pages
 
   # What differs each time: addresses, ids of processes and fibers; the processor's own memmove, also called memcpy; spaces between columns.
   def comparable(line)
-    line.sub("./core", "core").gsub(/0x[0-9a-f]{6,}/, "ADDRESS").gsub(/\b(pid|LWP) \d+/, '\1 N').gsub(/\bT1\.F[1-9]\d*/, "T1.FN")
+    line.gsub(/0x[0-9a-f]{6,}/, "ADDRESS").gsub(/\b(pid|LWP) \d+/, '\1 N').gsub(/\bT1\.F[1-9]\d*/, "T1.FN")
         .gsub(/mem(move|cpy)_\w+/, "memcpy").gsub(/\+0x\h+/, "+N").gsub(/(libc\.so\.6) \S+.*/, '\1').squeeze(" ").strip
   end
 
