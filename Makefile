@@ -9,7 +9,7 @@ CFLAGS  ?= -O2 -g
 once = $(eval $1 := $(shell $2))$($1)
 
 # Inflates debug files. Without it, or with `make DEFLATE=`, libdw does so with zlib, in twice the time.
-DEFLATE ?= $(call once,DEFLATE,pkg-config --exists libdeflate && echo yes)
+DEFLATE ?= $(call once,DEFLATE,pkg-config --exists libdeflate 2>/dev/null && echo yes)
 PKGS    = libelf libdw json-c zlib libprotobuf-c $(if $(DEFLATE),libdeflate)
 # Debian 12's libarchive.pc asks for the development packages of what it links.
 LIBARCHIVE = -larchive
@@ -66,11 +66,23 @@ $(BUILD)/%.o: %.c
 	$(call say,CC,$<)
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 
-# The tables as C strings, so that the library needs no files at run time.
-$(BUILD)/gen/tables.c: scripts/pack-tables.awk $(TABLES)
+# Rewritten when libdeflate is switched on or off. `make setup all` asks for it only after `setup` has installed it.
+DEFLATE_USED = $(BUILD)/deflate-used
+ifeq ($(filter setup setup-tests,$(MAKECMDGOALS)),)
+ifneq ($(shell cat $(DEFLATE_USED) 2>/dev/null),$(or $(DEFLATE),no))
+.PHONY: $(DEFLATE_USED)
+endif
+endif
+$(DEFLATE_USED):
+	@mkdir -p $(@D) && echo '$(or $(DEFLATE),no)' > $@
+
+$(BUILD)/analyzer/image/symbolize/inflate_section.o: $(DEFLATE_USED)
+
+# The tables as C strings, so that the library needs no files at run time. The folder changes when a table is removed.
+$(BUILD)/gen/tables.c: scripts/pack-tables.awk $(TABLES) analyzer/layout/tables
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)
-	$(Q)awk -f $^ > $@
+	$(Q)awk -f $(filter %.awk %.layout,$^) > $@
 
 # The names of the system calls of the machine that CC compiles for.
 $(BUILD)/gen/sampler/system_calls.inc: Makefile

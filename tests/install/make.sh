@@ -3,7 +3,8 @@
 #
 # What make does before and while it builds: it prints no error on a machine
 # without a compiler, for `make setup` brings one; it builds in a folder whose
-# name has spaces; it does not start a program again for each file.
+# name has spaces; it does not start a program again for each file; it makes
+# what depends on an option or on a file that is gone again.
 #
 #	BUILD=build tests/install/make.sh
 set -eu
@@ -39,3 +40,19 @@ PATH="$work/programs:$PATH" make -s -C "$top" HOME="$work/a home" $objects >"$wo
 again=$(sort "$work/calls" | uniq -d)
 [ -z "$again" ] || fail "make runs more than once: $again"
 ! (cd "$top" && grep -qa "$work" "$first") || fail "an object names the folder that it was built in"
+
+current() {
+	make -q -C "$top" HOME="$work/a home" "$@" >"$work/log" 2>&1
+}
+
+inflate=build/analyzer/image/symbolize/inflate_section.o
+make -s -C "$top" DEFLATE=yes $inflate >"$work/log" 2>&1 || fail "make DEFLATE=yes: $(cat "$work/log")"
+current DEFLATE=yes $inflate || fail "$inflate is out of date at once: $(cat "$work/log")"
+! current DEFLATE= $inflate || fail "make DEFLATE= leaves what was built with libdeflate"
+table=$(find "$top/analyzer/layout/tables" -name '*.layout' | head -n 1)
+tables=build/gen/tables.c
+make -s -C "$top" $tables >"$work/log" 2>&1 || fail "make $tables: $(cat "$work/log")"
+current $tables || fail "$tables is out of date at once: $(cat "$work/log")"
+sleep 0.01
+rm "$table"
+! current $tables || fail "$tables keeps a table that is gone"
