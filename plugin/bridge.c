@@ -45,7 +45,7 @@ static enum rcore_fault read_target(struct rcore_memory *memory, uint64_t addres
 	if (answer == RCORE_PLUGIN_READ)
 		return RCORE_FAULT_NONE;
 	plugin->is_interrupted = answer != RCORE_PLUGIN_CANNOT_READ;
-	return plugin->is_live ? RCORE_FAULT_UNMAPPED : RCORE_FAULT_IO;
+	return plugin->process.is_debugged ? RCORE_FAULT_UNMAPPED : RCORE_FAULT_IO;
 }
 
 struct rcore_plugin *rcore_plugin_open(rcore_plugin_read read, void *context)
@@ -170,7 +170,7 @@ static struct rcore_error *gather(struct rcore_plugin *plugin)
 	plugin->options.search_path_count = plugin->search_paths.count;
 	rcore_process_order_mappings(process);
 	plugin->mappings.count = process->mapping_count;
-	rcore_process_settle_signal(process, plugin->is_live ||
+	rcore_process_settle_signal(process, plugin->process.is_debugged ||
 						     rcore_same_text(process->producer, "gdb"));
 	if (plugin->lost_bytes)
 		process->note = rcore_core_cut_off(&plugin->arena, plugin->lost_bytes,

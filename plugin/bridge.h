@@ -37,7 +37,6 @@ struct rcore_plugin {
 	 * and everything else is a fact.
 	 */
 	const char *core;
-	bool is_live;
 	struct {
 		struct rcore_native_thread *items;
 		size_t count, capacity;

@@ -77,7 +77,7 @@ int32_t rcore_plugin_set_number(struct rcore_plugin *plugin, const char *name, i
 	else if (strcmp(name, "color") == 0)
 		plugin->color = value != 0;
 	else if (strcmp(name, "live") == 0)
-		plugin->is_live = value != 0;
+		plugin->process.is_debugged = value != 0;
 	else
 		return unknown_name(plugin, "number", name);
 	return rcore_plugin_settle(plugin, NULL);

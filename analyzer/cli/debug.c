@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/count.h"
@@ -171,6 +172,25 @@ static char *find_running(const char *pid)
 	return strdup(access(path, R_OK) == 0 ? path : link);
 }
 
+/*
+ * Returns the root folder of a process, as a path of this machine; NULL if it
+ * is "/". A debugger would read files of this machine that have the same names.
+ */
+static char *find_root(const char *pid)
+{
+	char link[64], path[PATH_MAX];
+	struct stat root, found;
+	snprintf(link, sizeof(link), "/proc/%.20s/root", pid);
+	ssize_t length = readlink(link, path, sizeof(path) - 1);
+	if (length <= 1 || stat(link, &root))
+		return NULL;
+	path[length] = '\0';
+	/* In another mount namespace, the path may lead elsewhere. */
+	bool is_here = !stat(path, &found) && found.st_dev == root.st_dev &&
+		       found.st_ino == root.st_ino;
+	return strdup(is_here ? path : link);
+}
+
 /* rcore can read such cores; debuggers cannot. */
 static struct rcore_error *check_plain(const char *path)
 {
@@ -187,13 +207,23 @@ static struct rcore_error *check_plain(const char *path)
 				  path, compression);
 }
 
+/* Debuggers want an absolute path, and have a `cd`. */
+static const char *absolute(const char *path)
+{
+	char *found = path ? realpath(path, NULL) : NULL;
+	return found ? found : path;
+}
+
 /* Reports a core that cannot be read before the debugger does. */
 static struct rcore_error *look_at_target(struct rcore_debug *debug)
 {
 	struct rcore_core *core;
+	debug->sysroot = absolute(debug->sysroot);
 	if (!debug->core) {
 		if (!debug->executable)
 			debug->executable = find_running(debug->pid);
+		if (!debug->sysroot)
+			debug->sysroot = find_root(debug->pid);
 		return NULL;
 	}
 	struct rcore_error *err = check_plain(debug->core);

@@ -109,6 +109,9 @@ struct rcore_process {
 	 * as "/proc/1234/root". NULL: it is "/", or this is not a process.
 	 */
 	const char *root;
+
+	/* A running process that a debugger has stopped. */
+	bool is_debugged;
 };
 
 #endif

@@ -412,6 +412,7 @@ struct rcore_snapshot {
 	/* The process. */
 	const char *source, *producer; /* as in struct rcore_process */
 	int pid;                       /* 0: unknown */
+	bool is_debugged;              /* as in struct rcore_process */
 	struct rcore_live_facts live;
 	unsigned machine; /* EM_X86_64 or EM_AARCH64 of <elf.h> */
 	const char *arguments;

@@ -41,6 +41,7 @@ struct rcore_error *rcore_session_describe(const struct rcore_session *session,
 		rcore_arena_copy(&snapshot->arena,
 				 process->arguments ? process->arguments : process->executable);
 	snapshot->pid = process->pid;
+	snapshot->is_debugged = process->is_debugged;
 	snapshot->machine = process->machine;
 	snapshot->cause.thread = snapshot->cause.fiber = -1;
 	rcore_deployment_describe(target, snapshot);

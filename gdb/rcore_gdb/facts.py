@@ -104,7 +104,7 @@ class Facts:
 
     def _tell_files(self, target, mappings, auxv):
         sysroot = (gdb.parameter("sysroot") or "").rstrip("/")
-        if not sysroot.startswith("/"):  # none, or target:
+        if sysroot.startswith(("target:", "remote:")):
             sysroot = ""
         target.set_text("sysroot", sysroot or None)
         for folder in (gdb.parameter("solib-search-path") or "").split(":"):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 require "json"
+require "pathname"
 require_relative "case"
 
 # Compares what the commands print on a core with what rcore prints.
@@ -93,8 +94,19 @@ module Cores
         %w[same help stacks selection frames values errors].map do |part|
           Case.new("core of #{ruby.name}, #{debugger.name}: #{part}") { Cores.send(part, self, core, debugger) }
         end
-      end
+      end + relative(core, debuggers)
     end
+  end
+
+  # GDB accepts a path for `set sysroot` that starts in its working directory.
+  def self.relative(core, debuggers)
+    root = core.ruby.root
+    return [] if root.empty?
+    [Case.new("core of #{core.ruby.name}, a relative sysroot") do
+      before = core.before.drop(1).unshift("set sysroot #{Pathname(root).relative_path_from(Pathname(Dir.pwd))}")
+      report, = debuggers.find(&:own?).run(["ruby-fibers"], before: before)
+      same("ruby-fibers", core.rcore("analyze"), report)
+    end]
   end
 
   # The shell's name of a command, if it is another.

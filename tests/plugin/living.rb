@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+require "pathname"
 require "socket"
 require_relative "case"
 require_relative "running"
@@ -52,6 +53,7 @@ module Living
     every.flat_map do |ruby, debugger|
       %w[attached untouched ids].map { |part| one(ruby, debugger, part) }
     end + rubies.flat_map { |ruby| %w[remote conditions non_stop].map { |part| one(ruby, own, part) } } +
+      rubies.reject { |ruby| ruby.root.empty? }.map { |ruby| one(ruby, own, "rooted") } +
       rubies.select { |ruby| ruby.root.empty? }.flat_map { |ruby| %w[forks inferiors interrupt].map { |part| one(ruby, own, part) } }
   end
 
@@ -83,6 +85,7 @@ module Living
       test.same("ruby-#{line}", body(line, wanted.force_encoding("UTF-8")), body(line, text))
     end
     test.fail("no fibers: #{told[0]}") unless told[0].include?("T1.F3")
+    test.same("the line below the title", "Alive: a debugger has stopped it\n", told[0].lines[1])
   end
 
   def self.attached(test, ruby, debugger, program)
@@ -103,6 +106,31 @@ module Living
       end
     end
     program.goes_on?
+  end
+
+  # GDB and rcore read the files below the root folder of the process, which rcore gdb finds if no --sysroot names it; one
+  # that is relative names the same files.
+  def self.rooted(test, ruby, debugger, program)
+    relative = Pathname(ruby.root).relative_path_from(Pathname(Dir.pwd)).to_s
+    ask = ["show sysroot", "info sharedlibrary libruby", "ruby-bt --native=all"]
+    wanted = nil
+    program.stand do
+      wanted, _, = Open3.capture3(*ROOT, Suite::RCORE, "bt", "-p", program.pid.to_s, "--native=all")
+      [[], ["--sysroot", relative]].each do |words|
+        out, = Open3.capture2e(*ROOT, "timeout", "60", Suite::RCORE, "gdb", "-p", program.pid.to_s, *words, "--", "-nx", "-batch",
+                               *ask.flat_map { |line| ["-ex", line] }, stdin_data: "")
+        check_rooted(test, "rcore gdb #{words.join(" ")}", out.force_encoding("UTF-8"), ruby, wanted)
+      end
+      out = debugger.run(ask, before: ["set sysroot #{relative}", "file #{ruby.outside(ruby.program)}", "attach #{program.pid}"]).join
+      check_rooted(test, "set sysroot #{relative}", out, ruby, wanted, sysroot: relative)
+    end
+    program.goes_on?
+  end
+
+  def self.check_rooted(test, name, out, ruby, wanted, sysroot: ruby.root)
+    test.fail("#{name}: #{out}") unless out.include?("The current system root is \"#{sysroot}\".\n")
+    test.fail("#{name}: no libruby of #{sysroot}: #{out}") unless out =~ /0x.*Yes.* #{Regexp.escape(sysroot)}\S*libruby/
+    test.fail("#{name}: #{out}, not\n#{wanted}") unless out.include?(wanted)
   end
 
   SUMS = <<~PYTHON

@@ -63,6 +63,10 @@ static void print_cause(const struct rcore_text *text)
 		print_live(text);
 		return;
 	}
+	if (!cause->present && text->snapshot->is_debugged) {
+		fputs("Alive: a debugger has stopped it\n", out);
+		return;
+	}
 	if (!cause->present) {
 		fputs(text->snapshot->producer ? "No fatal signal recorded: the process was "
 						 "alive when this was taken\n"
