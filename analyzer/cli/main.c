@@ -49,7 +49,7 @@ static int help(int argc, char **argv)
 {
 	static char option[] = "--help";
 	const struct rcore_command *command = argc > 2 ? rcore_cli_find(argv[2]) : NULL;
-	if (argc < 3)
+	if (argc < 3 || strcmp(argv[2], "help") == 0)
 		return print_help();
 	if (command) {
 		char *words[] = {argv[2], argc > 3 ? argv[3] : option, option, NULL};
