@@ -43,16 +43,21 @@ static struct rcore_record_summary shown_of(const struct rcore_record *record)
 		.is_native = record->asked->native};
 }
 
-static struct rcore_error *write_block(struct rcore_record *record, bool is_last)
+/* The writer does not know the name of the file. */
+static struct rcore_error *name_output(const struct rcore_record *record,
+				       struct rcore_error *err)
 {
 	char escaped[256];
-	struct rcore_error *err =
+	const char *path = record->path ? record->path : rcore_temporary_folder();
+	return rcore_error_wrap(err, "%s", rcore_escape(escaped, sizeof(escaped), path));
+}
+
+static struct rcore_error *write_block(struct rcore_record *record, bool is_last)
+{
+	return name_output(
+		record,
 		is_last ? rcore_recording_writer_end(record->writer, record->profile)
-			: rcore_recording_writer_flush(record->writer, record->profile);
-	if (!record->path)
-		return err;
-	return rcore_error_wrap(err, "%s",
-				rcore_escape(escaped, sizeof(escaped), record->path));
+			: rcore_recording_writer_flush(record->writer, record->profile));
 }
 
 static struct rcore_error *each_second(struct rcore_sampling *sampling, bool is_last,
@@ -107,7 +112,9 @@ static struct rcore_error *open_recording(struct rcore_record *record)
 			err = rcore_error_os(errno, "cannot write the samples to %s",
 					     rcore_temporary_folder());
 	}
-	return err ? err : rcore_recording_writer_new(record->fd, &record->writer);
+	return err ? err
+		   : name_output(record,
+				 rcore_recording_writer_new(record->fd, &record->writer));
 }
 
 static bool is_recording(const char *path)

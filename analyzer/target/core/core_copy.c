@@ -188,10 +188,12 @@ static struct rcore_error *write_file(const struct plan *plan, int from, const c
 				      const struct rcore_inputs *inputs)
 {
 	struct rcore_output out;
+	char name[RCORE_OUTPUT_NAME_SIZE];
 	struct rcore_error *err = rcore_output_open(path, RCORE_OUTPUT_PRIVATE, inputs, &out);
 	if (err)
 		return err;
-	err = rcore_error_wrap(write_all(plan, from, out.fd), "%s", path);
+	rcore_output_name(&out, name);
+	err = rcore_error_wrap(write_all(plan, from, out.fd), "%s", name);
 	if (!err)
 		err = rcore_output_keep(&out);
 	rcore_output_close(&out);

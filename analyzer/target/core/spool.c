@@ -116,15 +116,15 @@ static struct rcore_error *full(const char *name)
 {
 	return rcore_error_os(
 		errno,
-		"%s: no space for the decompressed core in %s; set TMPDIR to another folder",
-		name, rcore_temporary_folder());
+		"%s: no space for a copy of the core in %s; set TMPDIR to another folder", name,
+		rcore_temporary_folder());
 }
 
 static struct rcore_error *too_large(const struct spool *spool)
 {
 	return rcore_error_create(
 		RCORE_ERROR_LIMIT,
-		"%s: the decompressed core needs more than the %" PRIu64
+		"%s: a copy of the core needs more than the %" PRIu64
 		" MiB that rcore may take of %s (%d %% of its free space); set "
 		"TMPDIR to another folder",
 		spool->name, spool->file.room >> 20, rcore_temporary_folder(), MAX_PERCENT);
@@ -186,7 +186,7 @@ static struct rcore_error *map(int fd, uint64_t size, const char *name,
 	if (size) {
 		void *bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
 		if (bytes == MAP_FAILED)
-			return rcore_error_os(errno, "%s: cannot map the decompressed core",
+			return rcore_error_os(errno, "%s: cannot map the copy of the core",
 					      name);
 		file.bytes = bytes;
 	}

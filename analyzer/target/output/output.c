@@ -320,31 +320,42 @@ struct rcore_output rcore_output_of_file(int fd, const char *name)
 	return output;
 }
 
+void rcore_output_name(const struct rcore_output *output, char ret[RCORE_OUTPUT_NAME_SIZE])
+{
+	char path[256], folder[256];
+	rcore_escape(path, sizeof(path), output->to.path);
+	rcore_escape(folder, sizeof(folder), rcore_temporary_folder());
+	if (is_stream(output))
+		snprintf(ret, RCORE_OUTPUT_NAME_SIZE, "a temporary file in %s (TMPDIR), for %s",
+			 folder, path);
+	else
+		snprintf(ret, RCORE_OUTPUT_NAME_SIZE, "%s", path);
+}
+
 struct rcore_error *rcore_output_fill(const struct rcore_output *output,
 				      struct rcore_error *(*write)(FILE *out,
 								   const void *context),
 				      const void *context)
 {
+	char name[RCORE_OUTPUT_NAME_SIZE];
+	rcore_output_name(output, name);
 	int fd = fcntl(output->fd, F_DUPFD_CLOEXEC, 0);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!out) {
 		int errnum = errno;
 		if (fd >= 0)
 			close(fd);
-		return cannot_write(output, errnum);
+		return rcore_error_os(errnum, "cannot write %s", name);
 	}
 	struct rcore_error *err = write(out, context);
 	bool has_failed = ferror(out);
 	/* `write` does not know the name of the file. */
-	if (has_failed && err) {
-		char escaped[256];
-		err = rcore_error_wrap(err, "%s",
-				       rcore_escape(escaped, sizeof(escaped), output->to.path));
-	}
+	if (has_failed)
+		err = rcore_error_wrap(err, "%s", name);
 	if (fclose(out) && !err)
-		err = cannot_write(output, errno);
+		err = rcore_error_os(errno, "cannot write %s", name);
 	else if (has_failed && !err)
-		err = cannot_write(output, EIO);
+		err = rcore_error_os(EIO, "cannot write %s", name);
 	return err;
 }
 

@@ -32,6 +32,8 @@ enum rcore_output_kind {
 	RCORE_OUTPUT_NEW, /* private, and replaces nothing */
 };
 
+enum { RCORE_OUTPUT_NAME_SIZE = 600 };
+
 /* A file that is being written. */
 struct rcore_output {
 	int fd; /* a plain file, empty at first */
@@ -64,6 +66,12 @@ struct rcore_error *rcore_output_open_at(int folder, const char *name,
  * opened; it is not to be kept or closed. `name` is for messages.
  */
 struct rcore_output rcore_output_of_file(int fd, const char *name);
+
+/*
+ * Fills `ret` with what an error while it is written is about: the output, or
+ * the temporary file that has everything until a stream is written to.
+ */
+void rcore_output_name(const struct rcore_output *output, char ret[RCORE_OUTPUT_NAME_SIZE]);
 
 /* Prints to an open output. Error: OS, and those of `write`. */
 struct rcore_error *rcore_output_fill(const struct rcore_output *output,
