@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/core_paths.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
@@ -14,9 +15,18 @@
 #include "base/text.h"
 #include "target/core/spool.h"
 
+/* core, core.1234, ruby.core, app.1234.full-core.zst; not rcore.log. */
+static bool is_named_like_core(const char *path)
+{
+	const char *name = rcore_base_name(path);
+	bool begins = strncmp(name, "core", 4) == 0 && !isalnum((unsigned char)name[4]);
+	return begins || rcore_ends_with(name, ".core") || strstr(name, ".core.") ||
+	       strstr(name, "-core.");
+}
+
 /*
  * Whether the first bytes are those of a core file, or the file is compressed
- * and named like one.
+ * and named like one. If it cannot be read, its analysis reports why.
  */
 static bool may_be_core(const char *path)
 {
@@ -25,9 +35,10 @@ static bool may_be_core(const char *path)
 	if (stat(path, &status) || !S_ISREG(status.st_mode))
 		return false;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	ssize_t got = fd < 0 ? -1 : read(fd, head, sizeof(head));
-	if (fd >= 0)
-		close(fd);
+	if (fd < 0)
+		return is_named_like_core(path);
+	ssize_t got = read(fd, head, sizeof(head));
+	close(fd);
 	if (got <= 0)
 		return false;
 	return (rcore_compression_of(head, (size_t)got) &&

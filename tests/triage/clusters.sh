@@ -100,3 +100,21 @@ for mib in 1 1 1 1 1 1 2 3; do
 	"$rcore" triage --memory-limit $mib "$work/cores" >"$work/out" || status=$?
 	[ $status = 124 ] || fail "$mib MiB of memory: status $status, $(cat "$work/out")"
 done
+
+# A core that this user may not read is not left out.
+[ "$(id -u)" = 0 ] || exit 0
+cp "$rcore" "$work/rcore"
+chmod 755 "$work"
+cd "$work/cores"
+echo "a log" >rcore.log
+chmod 600 rcore.log core-one.*
+chmod 644 core-moved.*
+status=0
+setpriv --reuid=65534 --regid=65534 --clear-groups "$work/rcore" triage . >"$work/out" || status=$?
+[ $status = 1 ] || fail "one of two cores cannot be read: status $status"
+grep -q 'core-one.*permission denied' "$work/out" || fail "$(cat "$work/out")"
+grep -q '^2 cores, 1 different crash$' "$work/out" || fail "$(cat "$work/out")"
+chmod 600 core-moved.*
+status=0
+setpriv --reuid=65534 --regid=65534 --clear-groups "$work/rcore" triage . >"$work/out" || status=$?
+[ $status = 2 ] || fail "no core can be read: status $status"
