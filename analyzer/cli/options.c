@@ -53,7 +53,8 @@ static const struct rcore_option process_options[] = {
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
 	 .help = "With -p, also read its descendants (a cluster of workers). The output begins "
-		 "with a summary of all"},
+		 "with a summary of all",
+	 .adds_descendants = true},
 	{0},
 };
 

@@ -84,6 +84,7 @@ struct rcore_option {
 	enum rcore_completion completion;
 	/* The option names an output file, which describes one process. */
 	bool writes;
+	bool adds_descendants; /* of the process that -p names */
 	/*
 	 * By index of the choice, or of false and true: whether the output is a
 	 * document about one process.
@@ -291,11 +292,12 @@ extern const struct rcore_command *const rcore_commands[];
 bool rcore_parse_address(const char *text, uint64_t *ret);
 
 /*
- * Sets the member of `option`; `value` is NULL for a flag. Error: USAGE if the
- * option does not accept the value, NO_MEMORY.
+ * Sets the member of `option`; `value` is NULL for a flag. For a PID,
+ * `has_descendants` is as in rcore_ruby_process_find(). Errors: USAGE if the
+ * option does not accept the value, NO_MEMORY, OS.
  */
 struct rcore_error *rcore_option_set(const struct rcore_option *option, void *arguments,
-				     const char *value);
+				     const char *value, bool has_descendants);
 
 /* Appends one string. Error: NO_MEMORY. */
 struct rcore_error *rcore_strings_add(struct rcore_strings *words, const char *word);

@@ -108,7 +108,7 @@ static const char *const wanted[] = {
 };
 
 struct rcore_error *rcore_option_set(const struct rcore_option *option, void *arguments,
-				     const char *value)
+				     const char *value, bool has_descendants)
 {
 	void *member = (char *)arguments + option->offset;
 	char escaped[64];
@@ -139,7 +139,7 @@ struct rcore_error *rcore_option_set(const struct rcore_option *option, void *ar
 		break;
 	case RCORE_OPTION_PID:
 		if (value[strspn(value, "0123456789")])
-			return rcore_ruby_process_find(value, member);
+			return rcore_ruby_process_find(value, has_descendants, member);
 		fits = parse_pid(value, member);
 		break;
 	case RCORE_OPTION_AMOUNT:

@@ -154,10 +154,37 @@ static struct rcore_error *complain_option(const struct tables *tables, char **a
 	return optopt ? complain("unknown option", name, "") : complain_name(tables, word);
 }
 
+/* -p: which process it names depends on --children, which may follow it. */
+struct named_process {
+	const struct found *option; /* NULL: not given */
+	const char *value;
+	bool has_descendants;
+};
+
+static struct rcore_error *set_option(const struct found *found, struct named_process *process)
+{
+	const char *value = optarg ? optarg : found->option->implied;
+	process->has_descendants |= found->option->adds_descendants;
+	if (found->option->kind != RCORE_OPTION_PID)
+		return rcore_option_set(found->option, found->arguments, value, false);
+	process->option = found;
+	process->value = value;
+	return NULL;
+}
+
+static struct rcore_error *find_named(const struct named_process *process)
+{
+	if (!process->option)
+		return NULL;
+	return rcore_option_set(process->option->option, process->option->arguments,
+				process->value, process->has_descendants);
+}
+
 static struct rcore_error *parse_words(struct rcore_command_line *line,
 				       const struct tables *tables, int argc, char **argv)
 {
 	struct rcore_error *err = NULL;
+	struct named_process process = {0};
 	int key;
 	optind = 0; /* glibc and musl: start again */
 	opterr = 0;
@@ -170,13 +197,12 @@ static struct rcore_error *parse_words(struct rcore_command_line *line,
 		else if (key == '?' || key == ':')
 			err = complain_option(tables, argv, key);
 		else if (found)
-			err = rcore_option_set(found->option, found->arguments,
-					       optarg ? optarg : found->option->implied);
+			err = set_option(found, &process);
 		optopt = 0;
 	}
 	for (int i = optind; !err && i < argc; i++)
 		err = rcore_strings_add(line->has_rest ? &line->rest : &line->words, argv[i]);
-	return err;
+	return err ? err : find_named(&process);
 }
 
 struct rcore_error *rcore_command_line_parse(struct rcore_command_line *line, int argc,

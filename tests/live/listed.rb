@@ -49,12 +49,22 @@ module Listed
         _, err, status = test.rcore("-p", "#{title} ")
         test.same("workers: status", 64, status)
         test.fail("workers: #{err}") unless err.include?("name one by its pid, or all with -p #{parent} --children; ")
+        [["-p", "#{title} ", "--children"], ["--children", "-p", "#{title} "]].each { |words| tree(test, words, parent) }
+        _, err, status = test.rcore("--children", "-p", title) # also a name of "TITLE: one"
+        test.fail("two trees: #{status} #{err}") unless status == 64 && err.start_with?("rcore: 4 Ruby processes")
       end
       out, err, status = test.rcore("-p", "#{title}: two")
       test.same("none: output, status", ["", 64], [out, status])
       test.fail("none: #{err}") unless err == "rcore: no Ruby process has '#{title}: two' in its title; `rcore ps` lists them; see rcore analyze --help\n"
       test.goes_on(counter)
     end
+  end
+
+  # With --children, a name of a master and of its workers is the master's.
+  def self.tree(test, words, parent)
+    out, err, status = Open3.capture3(*LiveCase::ROOT, Suite::RCORE, "threads", *words)
+    test.same("#{words}: status", 0, status.exitstatus)
+    test.fail("#{words}: #{out}#{err}") unless out =~ /\A3 Ruby processes.*\b#{parent}\b/m && out.scan(/^T1 /).size == 3
   end
 
   # It is listed all the same, with the reason and what to do.

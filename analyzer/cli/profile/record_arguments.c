@@ -30,7 +30,7 @@ const struct rcore_option rcore_record_options[] = {
 	 "Samples per second of each fiber that no thread runs (10)",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
-	 .help = "Also sample its descendants"},
+	 .help = "Also sample its descendants", .adds_descendants = true},
 	{"system", 0, RCORE_OPTION_FLAG, MEMBER(system),
 	 .help = "Sample each process of this machine that runs Ruby, as rcore ps lists them, "
 		 "also in containers, and those that start later. Uses BPF, like --ebpf; with "

@@ -36,7 +36,7 @@ static const struct rcore_option options[] = {
 	{"rate", 'r', RCORE_OPTION_AMOUNT, MEMBER(rate), "HZ",
 	 "Samples per second of each thread (99)", .completion = RCORE_COMPLETE_NOTHING},
 	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
-	 .help = "Also sample its descendants"},
+	 .help = "Also sample its descendants", .adds_descendants = true},
 	{"mode", 0, RCORE_OPTION_CHOICE, MEMBER(mode), "MODE",
 	 "cpu (the default): time on a processor; wall: all time, including waiting", modes,
 	 .completion = RCORE_COMPLETE_NOTHING},

@@ -235,9 +235,12 @@ static int common_ancestor(const struct rcore_ruby_processes *processes, const c
 	return 0;
 }
 
-/* The message lists as many matches as fit into it. */
+/*
+ * The message lists as many matches as fit into it, and names `root`, from
+ * which all of them descend; 0: there is none.
+ */
 static struct rcore_error *too_many(const struct rcore_ruby_processes *processes,
-				    const char *name, size_t found)
+				    const char *name, size_t found, int root)
 {
 	enum { SHOWN = 4 };
 	char list[SHOWN * 96] = "", tree[48] = "", escaped[64], title[48];
@@ -250,7 +253,6 @@ static struct rcore_error *too_many(const struct rcore_ruby_processes *processes
 					 shown++ ? ", " : "", process->pid,
 					 rcore_escape(title, sizeof(title), title_of(process)));
 	}
-	int root = common_ancestor(processes, name);
 	if (root)
 		snprintf(tree, sizeof(tree), ", or all with -p %d --children", root);
 	return rcore_error_create(RCORE_ERROR_USAGE,
@@ -260,7 +262,8 @@ static struct rcore_error *too_many(const struct rcore_ruby_processes *processes
 				  found > shown ? " ..." : "", tree);
 }
 
-struct rcore_error *rcore_ruby_process_find(const char *name, int *ret_pid)
+struct rcore_error *rcore_ruby_process_find(const char *name, bool has_descendants,
+					    int *ret_pid)
 {
 	struct rcore_ruby_processes processes = {0};
 	char escaped[64];
@@ -269,8 +272,11 @@ struct rcore_error *rcore_ruby_process_find(const char *name, int *ret_pid)
 	for (size_t i = 0; !err && i < processes.count; i++)
 		if (matches(&processes.items[i], name) && !found++)
 			*ret_pid = processes.items[i].pid;
-	if (!err && found > 1)
-		err = too_many(&processes, name, found);
+	int root = found > 1 ? common_ancestor(&processes, name) : 0;
+	if (!err && root && has_descendants)
+		*ret_pid = root;
+	else if (!err && found > 1)
+		err = too_many(&processes, name, found, root);
 	else if (!err && !found)
 		err = rcore_error_create(
 			RCORE_ERROR_USAGE,
