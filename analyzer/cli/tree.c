@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,11 +38,6 @@ struct tree {
 	int worst;
 };
 
-static bool has_ended(int pid)
-{
-	return kill(pid, 0) && errno == ESRCH;
-}
-
 /* Puma's title is the same with and without workers. */
 static void find_roles(struct tree *tree)
 {
@@ -73,7 +66,8 @@ static void run_one(struct tree *tree, struct member *member)
 	fflush(tree->out);
 	if (text && fclose(text) && !err)
 		err = rcore_error_no_memory();
-	if (err && (err->code == RCORE_ERROR_NOT_RUBY || has_ended(target.pid))) {
+	bool has_left = member != tree->items && rcore_live_has_ended(target.pid);
+	if (err && (err->code == RCORE_ERROR_NOT_RUBY || has_left)) {
 		fprintf(stderr, "rcore: skipped process %d: %s\n", target.pid, err->message);
 		rcore_error_free(err);
 		member->is_skipped = true;

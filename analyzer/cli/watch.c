@@ -233,14 +233,6 @@ static struct rcore_error *look(struct watch *watch, const struct rcore_cli_targ
 	return err;
 }
 
-/* A zombie, whose parent has not waited for it yet, has ended, too. */
-static bool has_ended(const struct rcore_cli_target *target)
-{
-	struct rcore_live_status status;
-	return !rcore_live_status_of(target->pid, &status) || status.state == 'Z' ||
-	       status.state == 'X';
-}
-
 /* The first look prints nothing, because the report was just printed. */
 static struct rcore_error *repeat(struct watch *watch, const struct rcore_cli_target *target,
 				  FILE *out)
@@ -249,7 +241,7 @@ static struct rcore_error *repeat(struct watch *watch, const struct rcore_cli_ta
 	rcore_start_watch();
 	for (;;) {
 		struct rcore_error *err = look(watch, target, out);
-		if (err && has_ended(target)) {
+		if (err && rcore_live_has_ended(target->pid)) {
 			rcore_error_free(err);
 			fprintf(out, "\nprocess %d has ended\n", target->pid);
 			return rcore_pen_error(out);

@@ -148,6 +148,13 @@ bool rcore_live_status_of(int id, struct rcore_live_status *ret)
 	return is_read;
 }
 
+bool rcore_live_has_ended(int pid)
+{
+	struct rcore_live_status status;
+	return !rcore_live_status_of(pid, &status) || status.state == 'Z' ||
+	       status.state == 'X';
+}
+
 int rcore_live_tasks(int folder, bool (*visit)(void *context, int tid), void *context)
 {
 	int descriptor = openat(folder, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

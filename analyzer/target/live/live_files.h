@@ -50,6 +50,9 @@ bool rcore_live_status_read(int folder, const char *task, struct rcore_live_stat
 /* The same for the process or the thread `id`. */
 bool rcore_live_status_of(int id, struct rcore_live_status *ret);
 
+/* A zombie, whose parent has not waited for it yet, has ended, too. */
+bool rcore_live_has_ended(int pid);
+
 bool rcore_live_is_kernel_thread(int folder);
 
 /* A range of the address space, with or without a file. */
