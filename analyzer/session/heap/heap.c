@@ -124,12 +124,10 @@ const char *rcore_heap_class_name(struct rcore_ruby *ruby, struct rcore_arena *a
 		return rcore_heap_internal_name(ruby, arena, row->type);
 	if (!rcore_is_object(ruby, row->key))
 		return rcore_heap_internal_name(ruby, arena, row->key);
-	struct rcore_error *err = NULL;
-	/* The class of an object is past its singleton class. */
-	if (row->type != RCORE_T_CLASS && row->type != RCORE_T_MODULE)
-		err = rcore_real_class(ruby, row->key, &klass);
 	if (row->type == RCORE_T_CLASS)
 		return "Class";
+	/* The class of an object is past its singleton class. */
+	struct rcore_error *err = rcore_real_class(ruby, row->key, &klass);
 	if (!err)
 		err = rcore_class_path(ruby, klass, &name);
 	if (!err)
