@@ -11,6 +11,8 @@
  * tests run it on fake memory. Start here.
  */
 
+#include <string.h>
+
 #include "base/address_map.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -47,10 +49,19 @@ struct rcore_statics {
 	uint64_t printable;
 	uint32_t iseq_body_size; /* see ruby/children/memsize_iseq.c */
 	bool has_no_async;       /* no constant Async at the last look */
-	unsigned shape_searches, generic_searches;
-	unsigned encoding_searches, default_searches, printable_searches;
-	unsigned body_searches;
+	/*
+	 * How often each was searched for in vain. In a process that runs, that
+	 * says little: rcore_statics_search_again().
+	 */
+	struct {
+		unsigned shape, generic, encoding, default_encoding, printable, body;
+	} searches;
 };
+
+static inline void rcore_statics_search_again(struct rcore_statics *statics)
+{
+	memset(&statics->searches, 0, sizeof(statics->searches));
+}
 
 struct rcore_core;
 struct rcore_live;

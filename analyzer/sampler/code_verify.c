@@ -69,6 +69,7 @@ void rcore_codes_verify(struct rcore_codes *codes, struct rcore_live *live)
 			has_changed |= check(codes, live, &batch);
 	}
 	has_changed |= check(codes, live, &batch);
+	rcore_statics_search_again(&codes->ruby.statics);
 	/* Classes get names, and texts of objects use memory. */
 	if (has_changed || ++codes->rounds % OBJECT_ROUNDS == 0)
 		rcore_codes_forget_objects(codes);

@@ -60,6 +60,7 @@ static void look_at_threads(struct rcore_sampler *sampler, uint64_t tick)
 		uint64_t now = is_known ? thread->cpu : rcore_thread_time_total(thread);
 		thread->has_rested = now && now == thread->cpu_of_round;
 		thread->cpu_of_round = now;
+		sampler->have_all_rested &= thread->has_rested;
 	}
 }
 
@@ -182,7 +183,8 @@ static enum fate fate_of(const struct rcore_sampler *sampler, struct rcore_parke
 		return RUNS;
 	uint64_t words[] = {ec_word(sampler, parked, &layout->ec.vm_stack),
 			    ec_word(sampler, parked, &layout->ec.vm_stack_size),
-			    ec_word(sampler, parked, &layout->ec.cfp), status};
+			    ec_word(sampler, parked, &layout->ec.cfp), status,
+			    rcore_piece_field(fiber, &layout->fiber.self)};
 	bool is_same = !memcmp(words, parked->last_words, sizeof(words)) &&
 		       parked->frames.read == parked->last_size &&
 		       !memcmp(parked->frames.bytes, parked->last_frames, parked->last_size);
@@ -300,12 +302,11 @@ static void add_samples(struct rcore_sampler *sampler, uint64_t now)
 	}
 }
 
-static struct rcore_error *round_of(struct rcore_sampler *sampler, uint64_t tick)
+static struct rcore_error *round_of(struct rcore_sampler *sampler)
 {
 	struct rcore_parked **moved = rcore_calloc(sampler->parked.count, sizeof(*moved));
 	size_t kept = 0, moved_count = 0;
 	sampler->fiber_rounds++;
-	look_at_threads(sampler, tick);
 	find_threads(sampler);
 	struct rcore_error *err = moved ? read_round(sampler) : rcore_error_no_memory();
 	uint64_t now = rcore_clock_ns();
@@ -351,6 +352,7 @@ RCORE_HOT struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler
 	if (rate <= 0 || (double)(now - sampler->last_fibers) < SECOND / rate)
 		return NULL;
 	sampler->last_fibers = now;
+	look_at_threads(sampler, now);
 	struct rcore_error *err = rcore_parked_search(sampler, now);
-	return err ? err : round_of(sampler, now);
+	return err ? err : round_of(sampler);
 }

@@ -8,15 +8,13 @@
 #include "vm/vm.h"
 
 /*
- * The list of parked fibers is read seldom. From 3.3 on, it is the VM's list;
- * before, finding it requires a walk over the heap. rcore spends at most
- * 1/SEARCH_SHARE of its time on that. When a thread is seen to run a fiber,
- * that fiber is known from then on.
+ * Fibers that were created since the last round are found by reading the list
+ * of all. From 3.3 on, that is the VM's list; before, it requires a walk over
+ * the heap. rcore spends at most 1/SEARCH_SHARE of its time on that. It does
+ * not look if no thread has run since the last time. When a thread is seen to
+ * run a fiber, that fiber is known from then on.
  */
-enum {
-	SEARCH_NS = 1000000000,
-	SEARCH_SHARE = 1000,
-};
+enum { SEARCH_SHARE = 100 };
 
 static struct rcore_error *add(void *context, uint64_t address)
 {
@@ -57,8 +55,10 @@ struct rcore_error *rcore_parked_search(struct rcore_sampler *sampler, uint64_t 
 		err = add(sampler, any);
 	}
 	if (sampler->last_search &&
-	    now - sampler->last_search < SEARCH_NS + SEARCH_SHARE * sampler->search_cost)
+	    (sampler->have_all_rested ||
+	     now - sampler->last_search < SEARCH_SHARE * sampler->search_cost))
 		return err;
+	sampler->have_all_rested = true;
 	if (!err)
 		err = rcore_fiber_search(&sampler->codes.ruby, NULL, sampler->vm, any, add,
 					 sampler, &ignored);

@@ -63,7 +63,7 @@ struct rcore_parked {
 	uint64_t address;
 	struct rcore_piece fiber, frames; /* in this round */
 	/* In the last round in which it was decoded. */
-	uint64_t frames_from, last_thread, last_words[4];
+	uint64_t frames_from, last_thread, last_words[5];
 	/* In this round; NULL if none is alive. */
 	struct rcore_sampled_thread *thread;
 	/* In this round: it cannot have run, or its thread runs it. */
@@ -153,6 +153,7 @@ struct rcore_sampler {
 	bool are_counted;
 	size_t lost_fibers; /* of unknown threads */
 	size_t fiber_rounds;
+	bool have_all_rested; /* no thread has run since the last search */
 	/* Where glibc's struct pthread has the tid; 0 if not found. */
 	int pthread_tid;
 	uint32_t states[RCORE_SAMPLE_STATES];

@@ -8,9 +8,10 @@ module Alike
   SEEN = 0.5
   # The share of samples whose labels may be of two requests: rcore reads them one after the other.
   LATE = 0.02
+  LOOKS = 5
 
   def self.cases(rubies)
-    rubies.product(%w[thread fiber]).map { |ruby, kind| SamplerCase.new("alike #{ruby.name} #{kind}") { Alike.alike(self, ruby, kind) } }
+    rubies.product(%w[thread fiber replaced]).map { |ruby, kind| SamplerCase.new("alike #{ruby.name} #{kind}") { Alike.alike(self, ruby, kind) } }
   end
 
   def self.alike(test, ruby, kind)
@@ -24,6 +25,15 @@ module Alike
       test.fail("no contexts") if !has_contexts && !ENV["RCORE_RUBY"] && ruby.version >= Gem::Version.new("3.2")
       mixed = labels.count { |each| each.size == 2 && each["path"] != each["turn"] }
       test.fail("#{mixed} of #{labels.size} samples have labels of two requests") if mixed > 1 + LATE * labels.size
+      look(test, ruby, pid) if kind == "replaced"
+    end
+  end
+
+  # Fibers that die while rcore looks do not keep it from finding the contexts of others.
+  def self.look(test, ruby, pid)
+    LOOKS.times do
+      out, = test.rcore("state", "-p", pid, *ruby.files)
+      test.fail("contexts were not found:\n#{out}") if out.include?("was not found")
     end
   end
 

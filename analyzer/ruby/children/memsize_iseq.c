@@ -73,7 +73,7 @@ static uint32_t body_size(struct rcore_sizing *sizing)
 	if (!rcore_sizing_can_decode(sizing))
 		return 0;
 	struct rcore_statics *statics = &sizing->ruby->statics;
-	if (!statics->iseq_body_size && statics->body_searches++ < SEARCH_LIMIT &&
+	if (!statics->iseq_body_size && statics->searches.body++ < SEARCH_LIMIT &&
 	    find_jits(sizing->ruby, &jits))
 		statics->iseq_body_size = rcore_layout_iseq_body_size(sizing->layout, jits);
 	sizing->failed |= !statics->iseq_body_size;

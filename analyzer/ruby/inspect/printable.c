@@ -42,8 +42,8 @@ static bool find_table(struct rcore_ruby *ruby)
 	uint32_t count;
 	if (ruby->printable)
 		return true;
-	if (!statics->printable && statics->printable_searches < SEARCH_LIMIT) {
-		statics->printable_searches++;
+	if (!statics->printable && statics->searches.printable < SEARCH_LIMIT) {
+		statics->searches.printable++;
 		rcore_search_statics(ruby, sizeof(table), leads_to_table, ruby,
 				     &statics->printable);
 	}

@@ -101,8 +101,8 @@ static uint64_t encoding_list(struct rcore_ruby *ruby)
 {
 	struct rcore_statics *statics = &ruby->statics;
 	uint64_t list = 0;
-	if (!statics->encoding_list && statics->encoding_searches < SEARCH_LIMIT) {
-		statics->encoding_searches++;
+	if (!statics->encoding_list && statics->searches.encoding < SEARCH_LIMIT) {
+		statics->searches.encoding++;
 		rcore_search_statics(ruby, sizeof(list), is_encoding_list, ruby,
 				     &statics->encoding_list);
 	}
@@ -175,8 +175,8 @@ unsigned rcore_default_encoding(struct rcore_ruby *ruby)
 	struct default_search search = {ruby, encoding_list(ruby)};
 	uint32_t index;
 	if (search.list && !statics->default_encoding &&
-	    statics->default_searches < SEARCH_LIMIT) {
-		statics->default_searches++;
+	    statics->searches.default_encoding < SEARCH_LIMIT) {
+		statics->searches.default_encoding++;
 		rcore_search_statics(ruby, 2 * sizeof(uint64_t), is_default_encoding, &search,
 				     &statics->default_encoding);
 	}

@@ -2,6 +2,7 @@
 #include "ruby/object/generic_ivar.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "ruby/heap/moved.h"
 #include "ruby/search.h"
@@ -14,6 +15,8 @@ enum {
 	/* One in this many may be in the middle of a change. */
 	PROOF_TOLERANCE = 16,
 	SEARCH_LIMIT = 4,
+	/* Entries that prove a table without the object that is looked for. */
+	ENOUGH = 4,
 	IVAR_LIMIT = 1 << 16,
 };
 
@@ -56,7 +59,8 @@ static bool is_entry(struct rcore_ruby *ruby, uint64_t object, uint64_t record)
 							 : is_owned(ruby, object, record);
 }
 
-static bool prove_entries(struct rcore_ruby *ruby, uint64_t table)
+/* Returns how many of the entries that it reads are right; 0: not the table. */
+static size_t prove_entries(struct rcore_ruby *ruby, uint64_t table)
 {
 	struct rcore_st_iterator iterator;
 	uint64_t object, record;
@@ -70,33 +74,44 @@ static bool prove_entries(struct rcore_ruby *ruby, uint64_t table)
 		if (is_entry(ruby, object, record))
 			good++;
 		else if (++bad > PROOF_COUNT / PROOF_TOLERANCE)
-			return false;
+			return 0;
 	}
-	return !err && good && bad <= (good + bad) / PROOF_TOLERANCE;
+	return !err && bad <= (good + bad) / PROOF_TOLERANCE ? good : 0;
 }
 
 struct search {
 	struct rcore_ruby *ruby;
 	uint64_t object, record;
+	/*
+	 * A table without the object, which may have died meanwhile: where the
+	 * pointer to it is, and how many of its entries are right.
+	 */
+	uint64_t other;
+	size_t good;
 };
 
-/* A lookup costs next to nothing, so it precedes the check of other entries. */
-static bool prove(struct search *search, uint64_t table)
+static bool test(void *context, uint64_t address, const void *copy, size_t size)
 {
+	struct search *search = context;
+	uint64_t table;
 	bool found = false;
+	if (size < sizeof(table))
+		return false;
+	memcpy(&table, copy, sizeof(table));
 	if (!rcore_is_object(search->ruby, table))
 		return false;
 	rcore_auto_error err = rcore_st_find_number(search->ruby, table, search->object,
 						    &search->record, &found);
-	return !err && found && is_entry(search->ruby, search->object, search->record) &&
-	       prove_entries(search->ruby, table);
-}
-
-static bool test(void *context, uint64_t address, const void *copy, size_t size)
-{
-	const uint64_t *word = copy;
-	(void)address;
-	return size >= sizeof(*word) && prove(context, *word);
+	if (err)
+		return false;
+	size_t good = prove_entries(search->ruby, table);
+	if (good && found && is_entry(search->ruby, search->object, search->record))
+		return true;
+	if (good > search->good) {
+		search->good = good;
+		search->other = address;
+	}
+	return false;
 }
 
 /*
@@ -124,15 +139,19 @@ static struct rcore_error *look_up(struct rcore_ruby *ruby, uint64_t object, uin
 struct rcore_error *rcore_generic_ivar(struct rcore_ruby *ruby, uint64_t object, uint64_t *ret)
 {
 	struct rcore_statics *statics = &ruby->statics;
-	struct search search = {ruby, object, 0};
+	struct search search = {.ruby = ruby, .object = object};
 	if (statics->generic_ivars)
 		return look_up(ruby, object, ret);
-	if (statics->generic_searches < SEARCH_LIMIT) {
-		statics->generic_searches++;
+	if (statics->searches.generic < SEARCH_LIMIT) {
+		statics->searches.generic++;
 		if (rcore_search_statics(ruby, sizeof(uint64_t), test, &search,
 					 &statics->generic_ivars)) {
 			*ret = search.record;
 			return NULL;
+		}
+		if (search.good >= ENOUGH) {
+			statics->generic_ivars = search.other;
+			return look_up(ruby, object, ret);
 		}
 	}
 	return rcore_error_create(RCORE_ERROR_FAULT,

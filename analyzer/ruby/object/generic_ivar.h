@@ -14,7 +14,8 @@
  *
  * If it has no symbol, it is searched for: a pointer to a st_table whose keys
  * are all objects with FL_EXIVAR set (4.0: owners of their records), including
- * `object`.
+ * `object`. While the process runs, the object may have died. Then a table with
+ * several other entries will do.
  */
 
 /*

@@ -101,9 +101,9 @@ static void find(struct rcore_ruby *ruby)
 	struct rcore_statics *statics = &ruby->statics;
 	if (statics->shape_tree && prove_tree(ruby, statics->shape_tree))
 		return;
-	if (statics->shape_searches >= SEARCH_LIMIT)
+	if (statics->searches.shape >= SEARCH_LIMIT)
 		return;
-	statics->shape_searches++;
+	statics->searches.shape++;
 	rcore_search_statics(ruby, sizeof(uint64_t), test, ruby, &statics->shape_tree);
 }
 

@@ -155,6 +155,7 @@ static struct rcore_error *read_running(struct rcore_session *session, struct rc
 		if (!err)
 			rcore_snapshot_free(ret->snapshot);
 		rcore_error_free(err);
+		rcore_statics_search_again(&session->located.statics);
 	}
 }
 
@@ -222,6 +223,7 @@ static struct rcore_error *rehearse(struct rcore_session *session, struct rcore_
 	}
 	session->is_proved = session->is_proved && is_settled(session);
 	rcore_live_forget(session->target.live);
+	rcore_statics_search_again(&session->located.statics);
 	/*
 	 * Before 3.3, the fibers are on no list. What this walk over the heap
 	 * finds is complete only if no thread runs from now until the stop.
@@ -234,6 +236,7 @@ static struct rcore_error *rehearse(struct rcore_session *session, struct rcore_
 	err = keep_stacks(session, moment.snapshot);
 	rcore_session_keep_thread_locals(&session->target, &session->located, moment.snapshot);
 	rcore_running_watch_gvl(session, moment.snapshot);
+	rcore_statics_search_again(&session->located.statics);
 	if (!err && session->target.recorder)
 		rcore_session_record(&session->target, session->located.identity.module);
 	if (err)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-# A thread, or fibers, that wait in the same frames again and again, each time for another request:
+# A thread, or fibers, that wait in the same frames again and again, each time for another request. Or fibers that end, so that
+# others get their memory:
 #
-#	alike.rb thread|fiber
+#	alike.rb thread|fiber|replaced
 #
 # Each request has a path and, if the Ruby has the gem, a context with the same text.
 
@@ -26,18 +27,31 @@ end
 COUNTER = File.open("counter", "w")
 $served = 0
 
+def serve_one(app, text)
+  Ruby::Profiler::State.new(turn: text).apply! if defined?(Ruby::Profiler)
+  app.call({ "REQUEST_METHOD" => "GET", "PATH_INFO" => text })
+  COUNTER.pwrite(($served += 1).to_s, 0)
+end
+
 def serve(app, name)
-  (0..).each do |serial|
-    text = "#{name}-#{serial}"
-    Ruby::Profiler::State.new(turn: text).apply! if defined?(Ruby::Profiler)
-    app.call({ "REQUEST_METHOD" => "GET", "PATH_INFO" => text })
-    COUNTER.pwrite(($served += 1).to_s, 0)
-  end
+  (0..).each { |serial| serve_one(app, "#{name}-#{serial}") }
 end
 
 File.write("pid", $$.to_s)
 # What rcore knows of this thread must not depend on others: there is no other.
 serve(Sleeper.new, "thread") if ARGV == ["thread"]
+if ARGV == ["replaced"]
+  loop do
+    fibers = Array.new(10) { |number| Fiber.new { serve_one(Parker.new, "fiber_#{number}-#{$served}") } }
+    fibers.each(&:resume)
+    sleep 0.02
+    fibers.each(&:resume)
+    fibers.clear
+    GC.start
+    # A Hash at the same address cannot be told from the one before.
+    Array.new(rand(1000)) { Object.new }
+  end
+end
 FIBERS = Array.new(10) { |number| Fiber.new { serve(Parker.new, "fiber_#{number}") } }
 loop do
   FIBERS.each(&:resume)
