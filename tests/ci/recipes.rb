@@ -6,6 +6,7 @@
 # two Rubies crash. The machine's core_pattern is only read.
 #
 #	tests/ci/recipes.rb
+require "etc"
 require "fileutils"
 require "json"
 require "open3"
@@ -125,6 +126,16 @@ def refuse
   end
 end
 
+# It installs what is missing before it compiles with all processors.
+def build
+  in_job do |folder, environment|
+    script(folder, "chosen/make", %(echo "$*" >>'#{folder}/made'))
+    log, status = Open3.capture2e(environment, File.join(clone(folder), "ci/get"))
+    made = File.readlines(File.join(folder, "made"), chomp: true).map { |line| line.sub(/^-C \S+ /, "") }
+    check("ci/get", status.success? && made == ["setup", "-j#{Etc.nprocessors} all"], [made, log].inspect)
+  end
+end
+
 def gitlab
   snippet = File.read(File.join(TOP, "docs/ci.md"))[/^## GitLab\n.*?```yaml\n(.*?)```/m, 1]
   job = YAML.safe_load(snippet)["test"]
@@ -154,6 +165,7 @@ if system({ "work" => "/nonexistent" }, "bash", "-c", '. "$0/tests/ci/core_patte
   action
   action("binary" => File.realpath(ENV.fetch("RCORE")))
   refuse
+  build
   gitlab
 else
   puts "no mount namespaces here, or the kernel's cores go elsewhere: the recipes for CI are not tested"
