@@ -10,11 +10,21 @@
 /*
  * Fibers that were created since the last round are found by reading the list
  * of all. From 3.3 on, that is the VM's list; before, it requires a walk over
- * the heap. rcore spends at most 1/SEARCH_SHARE of its time on that. It does
- * not look if no thread has run since the last time. When a thread is seen to
- * run a fiber, that fiber is known from then on.
+ * the heap. rcore spends at most 1/SEARCH_SHARE of its time on that, and ten
+ * times less on walks if these find nothing new. It does not look if no thread
+ * has run since the last time. When a thread is seen to run a fiber, that fiber
+ * is known from then on.
  */
-enum { SEARCH_SHARE = 100 };
+enum { SEARCH_SHARE = 100, SEARCH_SHARE_IDLE = 1000 };
+
+/* Returns how much longer than a search the pause after it must be. */
+static uint64_t share_of(const struct rcore_sampler *sampler, bool found)
+{
+	if (found || sampler->layout->traits.fibers_listed || !sampler->search_share)
+		return SEARCH_SHARE;
+	return sampler->search_share < SEARCH_SHARE_IDLE / 2 ? 2 * sampler->search_share
+							     : SEARCH_SHARE_IDLE;
+}
 
 static struct rcore_error *add(void *context, uint64_t address)
 {
@@ -56,9 +66,10 @@ struct rcore_error *rcore_parked_search(struct rcore_sampler *sampler, uint64_t 
 	}
 	if (sampler->last_search &&
 	    (sampler->have_all_rested ||
-	     now - sampler->last_search < SEARCH_SHARE * sampler->search_cost))
+	     now - sampler->last_search < sampler->search_share * sampler->search_cost))
 		return err;
 	sampler->have_all_rested = true;
+	size_t before = sampler->parked.count;
 	if (!err)
 		err = rcore_fiber_search(&sampler->codes.ruby, NULL, sampler->vm, any, add,
 					 sampler, &ignored);
@@ -68,5 +79,6 @@ struct rcore_error *rcore_parked_search(struct rcore_sampler *sampler, uint64_t 
 		      sizeof(*sampler->parked.items), by_address);
 	sampler->last_search = rcore_clock_ns();
 	sampler->search_cost = sampler->last_search - now;
+	sampler->search_share = share_of(sampler, sampler->parked.count > before);
 	return err;
 }

@@ -161,6 +161,7 @@ struct rcore_sampler {
 	/* How many stacks may be read again, and when that was set. */
 	uint64_t retries, retries_allowed;
 	uint64_t begun, last_tick, last_verified, last_fibers, last_search, search_cost;
+	uint64_t search_share;
 	struct rcore_sampler_statistics statistics;
 	uint64_t checked_samples; /* at the last check that it still exists */
 };
