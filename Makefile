@@ -5,7 +5,8 @@ BUILD   ?= build
 CFLAGS  ?= -O2 -g
 
 # $(call once,VARIABLE,COMMAND): what COMMAND prints. Runs it when VARIABLE is
-# first used, because `make setup` runs before it is installed, and once.
+# first used, because `make setup` runs before pkg-config is installed, and only
+# once.
 once = $(eval $1 := $(shell $2))$($1)
 
 # Inflates debug files. Without it, or with `make DEFLATE=`, libdw does so with zlib, in twice the time.

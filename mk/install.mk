@@ -34,7 +34,7 @@ install-library: $(LIBRARY)
 	install -D -m755 $(LIBRARY) "$(DESTDIR)$(LIBDIR)/$(SO)"
 	$(LDCONFIG)
 
-LDCONFIG = $(if $(DESTDIR),,@[ "$$(id -u)" != 0 ] || PATH="$$PATH:/sbin" ldconfig)
+LDCONFIG = $(if $(DESTDIR),,@[ "$$(id -u)" != 0 ] || PATH="$$PATH:/sbin:/usr/sbin" ldconfig || echo 'run ldconfig, so that programs find $(SO)' >&2)
 
 # What is needed to build programs that use the library.
 install-development: $(BUILD)/librcore.a install-headers

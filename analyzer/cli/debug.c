@@ -174,15 +174,17 @@ static char *find_running(const char *pid)
 
 /*
  * Returns the root folder of a process, as a path of this machine; NULL if it
- * is "/". A debugger would read files of this machine that have the same names.
+ * is rcore's own. Otherwise, a debugger would read files of this machine that
+ * have the same names.
  */
 static char *find_root(const char *pid)
 {
 	char link[64], path[PATH_MAX];
-	struct stat root, found;
+	struct stat root, own, found;
 	snprintf(link, sizeof(link), "/proc/%.20s/root", pid);
 	ssize_t length = readlink(link, path, sizeof(path) - 1);
-	if (length <= 1 || stat(link, &root))
+	if (length < 1 || stat(link, &root) || stat("/", &own) ||
+	    (root.st_dev == own.st_dev && root.st_ino == own.st_ino))
 		return NULL;
 	path[length] = '\0';
 	/* In another mount namespace, the path may lead elsewhere. */
@@ -207,7 +209,7 @@ static struct rcore_error *check_plain(const char *path)
 				  path, compression);
 }
 
-/* Debuggers want an absolute path, and have a `cd`. */
+/* The debugger may change its folder, so the path must be absolute. */
 static const char *absolute(const char *path)
 {
 	char *found = path ? realpath(path, NULL) : NULL;

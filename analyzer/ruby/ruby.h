@@ -58,6 +58,7 @@ struct rcore_statics {
 	} searches;
 };
 
+/* Lets decoders search for all of them again. */
 static inline void rcore_statics_search_again(struct rcore_statics *statics)
 {
 	memset(&statics->searches, 0, sizeof(statics->searches));

@@ -250,6 +250,8 @@ static void decode(struct rcore_sampler *sampler, struct rcore_parked *parked, u
 	if (track->context.object != object)
 		track->context.is_known = false;
 	track->context.object = object;
+	/* The stack was read after it. */
+	track->context.is_copied = false;
 	track->fiber =
 		rcore_sampler_fiber(sampler, parked->address, object, thread, track->thread);
 	rcore_sampler_labels(sampler, track, now);

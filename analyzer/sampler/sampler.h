@@ -187,7 +187,8 @@ struct rcore_sampler_statistics {
 	uint64_t unfilled;
 	/*
 	 * Samples without a label of what the thread works on, because the
-	 * method had returned when its objects were read.
+	 * method had returned, or its variables had changed, when the objects
+	 * were read.
 	 */
 	uint64_t unlabelled;
 	uint64_t reads;           /* system calls that copied stacks */

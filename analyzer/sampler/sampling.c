@@ -217,7 +217,7 @@ static RCORE_HOT void sleep_until(uint64_t when)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
-/* Adds records as they come, if they must be added soon; then sleeps. */
+/* Sleeps. If records must be added soon, adds them as they come. */
 static RCORE_HOT struct rcore_error *rest(struct rcore_sampling *sampling, uint64_t until)
 {
 	const struct rcore_sampling_options *options = sampling->options;
@@ -325,7 +325,8 @@ static RCORE_HOT struct rcore_error *run(struct rcore_sampling *sampling)
 		now = rcore_clock_ns();
 		uint64_t gap = gap_of(sampling, is_sampling);
 		next = next + gap > now ? next + gap : now;
-		err = rest(sampling, next);
+		if (!err)
+			err = rest(sampling, next);
 		now = rcore_clock_ns();
 	}
 	if (!err)

@@ -14,7 +14,7 @@
  * follows references through the running process, which takes some ten to a
  * hundred system calls. So it looks only for the fields that the user asked
  * for, and only in stacks with a frame that can have them. It keeps the values
- * until the stack changes.
+ * until the stack or one of these variables changes.
  *
  * The stack is a copy. The objects that it refers to are read later, when the
  * method may have returned. So rcore reads afterwards whether the frame still
@@ -190,6 +190,7 @@ static struct rcore_error *look(struct rcore_sampler *sampler, struct rcore_trac
 	if (!err && !rcore_work_words_read(sampler, track)) {
 		track->work.is_known = false;
 		track->work.labels = 0;
+		sampler->statistics.unlabelled++;
 		return NULL;
 	}
 	if (!err)

@@ -23,7 +23,9 @@ RCORE_HOT bool rcore_work_words_read(struct rcore_sampler *sampler, struct rcore
 	for (size_t i = 0; i < watch->words.count; i++) {
 		struct rcore_work_word *word = &watch->words.items[i];
 		struct rcore_live_range *range;
-		if (!track->stack.is_light) {
+		bool is_on_stack = word->address >= track->stack.bottom &&
+				   word->address < track->stack.top;
+		if (!track->stack.is_light && is_on_stack) {
 			if (rcore_read_u64(&copies.memory, word->address, &word->value))
 				return false;
 			continue;
@@ -101,15 +103,12 @@ bool rcore_work_words_hold(struct rcore_sampler *sampler, const struct rcore_tra
 	return true;
 }
 
-/*
- * Adds the word from which a field comes. Variables that a Proc or Binding has
- * moved to the heap are left out: ep tells them apart.
- */
+/* Adds the word from which a field comes, unless it is known. */
 static struct rcore_error *add_word(struct rcore_track *track, size_t place, uint64_t address)
 {
 	struct rcore_work_watch *watch = &track->work;
 	size_t count = 0;
-	if (address < track->stack.bottom || address >= track->stack.top)
+	if (!address)
 		return NULL;
 	for (size_t i = 0; i < watch->words.count; i++) {
 		if (watch->words.items[i].place != place)

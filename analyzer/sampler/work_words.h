@@ -12,7 +12,7 @@
  * which its fields come. Other variables of the frame may change.
  */
 
-/* A local variable or argument on the VM stack. */
+/* A local variable or argument, usually on the VM stack. */
 struct rcore_work_word {
 	size_t place; /* of its frame: index into track->known */
 	uint64_t address;
@@ -30,8 +30,8 @@ struct rcore_error *rcore_work_words_find(struct rcore_sampler *sampler,
 /*
  * Reads the words from which fields come. Of a thread that rests, no values
  * were copied, so the process is read: the thread may have returned, and may
- * rest in the same frames for the next request. Returns false if one cannot be
- * read.
+ * rest in the same frames for the next request. So are variables that a Proc or
+ * Binding has moved to the heap. Returns false if one cannot be read.
  */
 bool rcore_work_words_read(struct rcore_sampler *sampler, struct rcore_track *track);
 

@@ -64,7 +64,7 @@ gdb -q -batch -nx -iex "set auto-load scripts-directory $work/dest/usr/share/gdb
 	-iex "add-auto-load-safe-path $work/dest" -iex 'set debuginfod enabled off' "$libruby" -ex 'help ruby-fibers' | grep -q Usage
 "$work/dest/usr/bin/rcore" --version | grep -q .
 
-# `make uninstall` leaves nothing of rcore, and what is not rcore's. Folders may
+# `make uninstall` removes everything of rcore and nothing else. Folders may
 # have spaces in their names. Python may write __pycache__ beside the scripts.
 mv "$work/dest" "$work/an other"
 man=$work/an\ other/usr/share/man/man1

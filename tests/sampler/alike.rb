@@ -11,7 +11,7 @@ module Alike
   LOOKS = 5
 
   def self.cases(rubies)
-    rubies.product(%w[thread fiber replaced]).map { |ruby, kind| SamplerCase.new("alike #{ruby.name} #{kind}") { Alike.alike(self, ruby, kind) } }
+    rubies.product(%w[thread fiber replaced assigned]).map { |ruby, kind| SamplerCase.new("alike #{ruby.name} #{kind}") { Alike.alike(self, ruby, kind) } }
   end
 
   def self.alike(test, ruby, kind)

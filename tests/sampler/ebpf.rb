@@ -10,6 +10,8 @@ module Ebpf
   # Threads that must have samples, and recordings until then: a busy machine may run few threads in a second.
   THREADS = 10
   ATTEMPTS = 30
+  # On a busy machine, most methods may have returned before rcore gets a processor.
+  LABELLED = 0.2
 
   def self.cases(rubies)
     jits = ->(ruby) { ruby.version.segments.first(2) == [3, 1] ? [[], ["--yjit"]] : [[]] }
@@ -67,7 +69,10 @@ module Ebpf
 
   # The labels of what threads work on, which rcore reads after the program has copied the stack. Parked fibers have no samples.
   def self.requests(test, ruby, *options)
-    Requests.requests(test, ruby, Requests::PARTS.grep_v(/parked/), *options)
+    Requests.requests(test, ruby, Requests::PARTS.grep_v(/parked/), *options) do |_, counts|
+      found = counts.values_at(:right, :right_counting).sum
+      test.fail("only #{found} of #{counts.values.sum} samples have a label") if found < LABELLED * counts.values.sum
+    end
   end
 
   def self.shares(test, ruby)

@@ -60,7 +60,7 @@ static void summarize_unwinding(const struct rcore_record_summary *shown)
 static void summarize_labels(const struct rcore_sampler_statistics *total)
 {
 	if (total->unlabelled)
-		fprintf(stderr, ", %llu %s a label because the method returned too soon",
+		fprintf(stderr, ", %llu %s a label that changed before rcore could read it",
 			(unsigned long long)total->unlabelled,
 			total->unlabelled == 1 ? "lacks" : "lack");
 }

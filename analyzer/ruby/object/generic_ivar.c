@@ -83,8 +83,9 @@ struct search {
 	struct rcore_ruby *ruby;
 	uint64_t object, record;
 	/*
-	 * A table without the object, which may have died meanwhile: where the
-	 * pointer to it is, and how many of its entries are right.
+	 * A table without the object, which may have died meanwhile if the
+	 * process runs: where the pointer to it is, and how many of its entries
+	 * are right.
 	 */
 	uint64_t other;
 	size_t good;
@@ -149,7 +150,7 @@ struct rcore_error *rcore_generic_ivar(struct rcore_ruby *ruby, uint64_t object,
 			*ret = search.record;
 			return NULL;
 		}
-		if (search.good >= ENOUGH) {
+		if (search.good >= ENOUGH && !ruby->core) {
 			statics->generic_ivars = search.other;
 			return look_up(ruby, object, ret);
 		}

@@ -51,8 +51,8 @@ void rcore_live_close(struct rcore_live *live); /* NULL-safe; ends a round */
  */
 void rcore_live_read(struct rcore_live *live, struct rcore_live_range *ranges, size_t count);
 /*
- * Does the same if most ranges are small, and near the one before: such ranges
- * are read as one, which the kernel does faster.
+ * Does the same, but faster if most ranges are small and near the one before:
+ * such ranges are read as one.
  */
 void rcore_live_read_near(struct rcore_live *live, struct rcore_live_range *ranges,
 			  size_t count);

@@ -144,7 +144,9 @@ struct rcore_error *rcore_live_explain(int pid, int folder, int errnum)
 	if (errnum == EAGAIN)
 		return rcore_error_create(
 			RCORE_ERROR_OS,
-			"process %d is just starting another program; try again", pid);
+			"process %d could not be stopped in time: it is just starting "
+			"another program, or this machine is busy; try again",
+			pid);
 	bool is_there = folder >= 0 && rcore_live_status_read(folder, "status", &status) &&
 			status.state != 'Z' && status.state != 'X';
 	if (is_there && (errnum == EPERM || errnum == EACCES))

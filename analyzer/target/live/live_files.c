@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,8 +152,9 @@ bool rcore_live_status_of(int id, struct rcore_live_status *ret)
 bool rcore_live_has_ended(int pid)
 {
 	struct rcore_live_status status;
-	return !rcore_live_status_of(pid, &status) || status.state == 'Z' ||
-	       status.state == 'X';
+	if (!rcore_live_status_of(pid, &status))
+		return kill(pid, 0) && errno == ESRCH;
+	return status.state == 'Z' || status.state == 'X';
 }
 
 int rcore_live_tasks(int folder, bool (*visit)(void *context, int tid), void *context)

@@ -68,8 +68,8 @@ struct rcore_error *rcore_output_open_at(int folder, const char *name,
 struct rcore_output rcore_output_of_file(int fd, const char *name);
 
 /*
- * Fills `ret` with what an error while it is written is about: the output, or
- * the temporary file that has everything until a stream is written to.
+ * Sets `ret` to the name for error messages: that of the output, or of the
+ * temporary file that has everything until a stream is written to.
  */
 void rcore_output_name(const struct rcore_output *output, char ret[RCORE_OUTPUT_NAME_SIZE]);
 

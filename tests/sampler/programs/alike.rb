@@ -2,7 +2,7 @@
 # A thread, or fibers, that wait in the same frames again and again, each time for another request. Or fibers that end, so that
 # others get their memory:
 #
-#	alike.rb thread|fiber|replaced
+#	alike.rb thread|fiber|replaced|assigned
 #
 # Each request has a path and, if the Ruby has the gem, a context with the same text.
 
@@ -27,6 +27,20 @@ end
 COUNTER = File.open("counter", "w")
 $served = 0
 
+# Its variable is in the heap, because of the Binding, and gets another request.
+class Assigner
+  def call(env)
+    binding
+    (0..).each do |serial|
+      text = "assigned-#{serial}"
+      Ruby::Profiler::State.new(turn: text).apply! if defined?(Ruby::Profiler)
+      env = { "REQUEST_METHOD" => "GET", "PATH_INFO" => text }
+      COUNTER.pwrite(($served += 1).to_s, 0)
+      sleep 0.003
+    end
+  end
+end
+
 def serve_one(app, text)
   Ruby::Profiler::State.new(turn: text).apply! if defined?(Ruby::Profiler)
   app.call({ "REQUEST_METHOD" => "GET", "PATH_INFO" => text })
@@ -40,6 +54,7 @@ end
 File.write("pid", $$.to_s)
 # What rcore knows of this thread must not depend on others: there is no other.
 serve(Sleeper.new, "thread") if ARGV == ["thread"]
+Assigner.new.call(nil) if ARGV == ["assigned"]
 if ARGV == ["replaced"]
   loop do
     fibers = Array.new(10) { |number| Fiber.new { serve_one(Parker.new, "fiber_#{number}-#{$served}") } }
