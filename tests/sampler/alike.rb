@@ -6,8 +6,9 @@ module Alike
   # Of the requests that were served, or of the samples if there are fewer, this share must have been seen: on a busy machine,
   # many samples in a row may be of one request.
   SEEN = 0.5
-  # The share of samples whose labels may be of two requests: rcore reads them one after the other.
-  LATE = 0.02
+  # The share of samples whose labels may be of two requests: rcore reads the path some 0.1 milliseconds after the context, and a
+  # request takes 3.
+  LATE = 0.1
   LOOKS = 5
 
   def self.cases(rubies)

@@ -39,9 +39,10 @@ struct rcore_stopped_thread {
  * milliseconds after its first thread stopped, but at the earliest when all
  * have stopped, or, if `limit` is 0, after RCORE_STOP_LIMIT_MS. Returns 0 or
  * errno: ESRCH (ended), EPERM (not allowed, or already traced), E2BIG (too many
- * threads), ENOMEM, EAGAIN (too late: it is just executing another program, or the machine is busy). While the
- * process is held, the signals of job control and SIGCHLD are blocked in the
- * calling thread, which must also end the stop.
+ * threads), ENOMEM, EAGAIN (it did not stop in time: it is just executing
+ * another program, or the machine is busy). While the process is held, the
+ * signals of job control and SIGCHLD are blocked in the calling thread, which
+ * must also end the stop.
  */
 int rcore_stop_begin(int folder, const struct rcore_live_sleepers *sleepers, unsigned limit,
 		     struct rcore_stop **ret);
