@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <libgen.h>
 #include <limits.h>
@@ -20,6 +21,7 @@
 #include "target/core/core.h"
 #include "target/map_file.h"
 #include "target/core/spool.h"
+#include "target/live/live_files.h"
 
 /*
  * A debugger: its names, the preferred one first, and how to pass it arguments.
@@ -174,22 +176,26 @@ static char *find_running(const char *pid)
 
 /*
  * Returns the root folder of a process, as a path of this machine; NULL if it
- * is rcore's own. Otherwise, a debugger would read files of this machine that
- * have the same names.
+ * sees the same files as rcore. Otherwise, a debugger would read files of this
+ * machine that have the same names.
  */
 static char *find_root(const char *pid)
 {
-	char link[64], path[PATH_MAX];
-	struct stat root, own, found;
-	snprintf(link, sizeof(link), "/proc/%.20s/root", pid);
-	ssize_t length = readlink(link, path, sizeof(path) - 1);
-	if (length < 1 || stat(link, &root) || stat("/", &own) ||
-	    (root.st_dev == own.st_dev && root.st_ino == own.st_ino))
+	char folder[64], link[80], path[PATH_MAX];
+	struct stat root, found;
+	snprintf(folder, sizeof(folder), "/proc/%.20s", pid);
+	snprintf(link, sizeof(link), "%s/root", folder);
+	int process = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool is_own = process >= 0 && rcore_live_has_own_root(process);
+	if (process >= 0)
+		close(process);
+	if (!is_own)
 		return NULL;
-	path[length] = '\0';
+	ssize_t length = readlink(link, path, sizeof(path) - 1);
+	path[length > 0 ? length : 0] = '\0';
 	/* In another mount namespace, the path may lead elsewhere. */
-	bool is_here = !stat(path, &found) && found.st_dev == root.st_dev &&
-		       found.st_ino == root.st_ino;
+	bool is_here = length > 1 && !stat(link, &root) && !stat(path, &found) &&
+		       found.st_dev == root.st_dev && found.st_ino == root.st_ino;
 	return strdup(is_here ? path : link);
 }
 

@@ -58,6 +58,16 @@ struct rcore_statics {
 	} searches;
 };
 
+/*
+ * Lets decoders search once more for the table of generic instance variables.
+ * That takes milliseconds, so it is for a process that is stopped.
+ */
+static inline void rcore_statics_search_once_more(struct rcore_statics *statics)
+{
+	if (statics->searches.generic)
+		statics->searches.generic--;
+}
+
 /* Lets decoders search for all of them again. */
 static inline void rcore_statics_search_again(struct rcore_statics *statics)
 {

@@ -68,9 +68,10 @@
  *
  * A thread that waits for a lock, the GVL or a descriptor changes nothing. So
  * while a thread stays blocked, most ticks read its frames only once, and no
- * values: if every frame is the one that was decoded last, in every word,
- * nothing has changed. If one is not, the tick reads the thread again like any
- * other.
+ * values: if every frame is the one that was decoded last, in every word, it is
+ * taken to be the same wait. If one is not, the tick reads the thread again
+ * like any other. A thread may also have returned, and wait in the same frames
+ * for the next request; so its labels are compared in each tick (work_words.h).
  *
  * Most threads of a server sleep, often for many ticks. Of these, nothing is
  * read: task/TID/schedstat says how often a thread got a processor. First that

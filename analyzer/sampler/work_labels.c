@@ -14,7 +14,7 @@
  * follows references through the running process, which takes some ten to a
  * hundred system calls. So it looks only for the fields that the user asked
  * for, and only in stacks with a frame that can have them. It keeps the values
- * until the stack or one of these variables changes.
+ * until the stack changes, or a variable from which they come (work_words.h).
  *
  * The stack is a copy. The objects that it refers to are read later, when the
  * method may have returned. So rcore reads afterwards whether the frame still

@@ -12,13 +12,20 @@
 
 enum { WORDS = 64 /* from which the fields of one frame come */ };
 
+/* What was copied of a stack, and nothing else. */
+static RCORE_HOT struct rcore_copies copies_of(const struct rcore_track *track)
+{
+	struct rcore_copies copies;
+	rcore_copies_init(&copies, NULL);
+	copies.stack = &track->stack;
+	return copies;
+}
+
 RCORE_HOT bool rcore_work_words_read(struct rcore_sampler *sampler, struct rcore_track *track)
 {
 	struct rcore_work_watch *watch = &track->work;
 	struct rcore_sampler_work_labels *works = &sampler->works;
-	struct rcore_copies copies;
-	rcore_copies_init(&copies, NULL);
-	copies.stack = &track->stack;
+	struct rcore_copies copies = copies_of(track);
 	works->ranges.count = 0;
 	for (size_t i = 0; i < watch->words.count; i++) {
 		struct rcore_work_word *word = &watch->words.items[i];
@@ -64,10 +71,8 @@ RCORE_HOT uint64_t rcore_work_words_key(const struct rcore_sampler *sampler,
 					const struct rcore_track *track)
 {
 	const struct rcore_work_watch *watch = &track->work;
-	struct rcore_copies copies;
+	struct rcore_copies copies = copies_of(track);
 	uint64_t hash = 0;
-	rcore_copies_init(&copies, NULL);
-	copies.stack = &track->stack;
 	for (size_t i = 0; i < watch->places.count; i++) {
 		struct frame_words frame;
 		if (!read_frame(sampler->layout, &copies.memory, track, watch->places.items[i],
@@ -86,9 +91,7 @@ bool rcore_work_words_hold(struct rcore_sampler *sampler, const struct rcore_tra
 	const struct rcore_work_watch *watch = &track->work;
 	struct rcore_memory *memory = rcore_live_bare_memory(sampler->live);
 	struct frame_words copied, now;
-	struct rcore_copies copies;
-	rcore_copies_init(&copies, NULL);
-	copies.stack = &track->stack;
+	struct rcore_copies copies = copies_of(track);
 	if (!read_frame(sampler->layout, &copies.memory, track, place, &copied) ||
 	    !read_frame(sampler->layout, memory, track, place, &now) ||
 	    memcmp(&copied, &now, sizeof(now)) != 0)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # What make does before and while it builds: it prints no error on a machine
-# without a compiler, because `make setup` installs one; it builds in a folder whose
-# name has spaces; it does not start a program again for each file; it
-# rebuilds what depends on an option that changed or on a file that was removed.
+# without a compiler, because `make setup` installs one; it builds in a folder
+# whose name has spaces; it does not start a program again for each file; it
+# rebuilds what depends on an option that changed, or on a file that was removed.
 #
 #	BUILD=build tests/install/make.sh
 set -eu

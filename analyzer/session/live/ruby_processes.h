@@ -45,10 +45,10 @@ void rcore_ruby_processes_deinit(struct rcore_ruby_processes *processes);
 
 /*
  * Finds the one process that has `name` in its title or command line; `name`
- * may be a pattern (fnmatch(3)). If `has_descendants`, the caller also
- * reads the descendants: then finds the process from which all others with that
- * name descend. Errors: USAGE (there is none, or there are several;
- * the message lists them); those of rcore_ruby_processes_read().
+ * may be a pattern (fnmatch(3)). If `has_descendants`, the caller reads the
+ * descendants as well: then finds the process from which all others with that
+ * name descend. Errors: USAGE (there is none, or there are several; the message
+ * lists them); those of rcore_ruby_processes_read().
  */
 struct rcore_error *rcore_ruby_process_find(const char *name, bool has_descendants,
 					    int *ret_pid);

@@ -236,9 +236,7 @@ static struct rcore_error *rehearse(struct rcore_session *session, struct rcore_
 	err = keep_stacks(session, moment.snapshot);
 	rcore_session_keep_thread_locals(&session->target, &session->located, moment.snapshot);
 	rcore_running_watch_gvl(session, moment.snapshot);
-	/* A search takes milliseconds: during the stop, only one more. */
-	if (session->located.statics.searches.generic)
-		session->located.statics.searches.generic--;
+	rcore_statics_search_once_more(&session->located.statics);
 	if (!err && session->target.recorder)
 		rcore_session_record(&session->target, session->located.identity.module);
 	if (err)

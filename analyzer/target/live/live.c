@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/hot.h"
@@ -122,18 +121,6 @@ static int try_memory(struct rcore_live *live)
 	return range.read ? 0 : errno;
 }
 
-/* Returns whether the process sees other files than rcore at the same path. */
-static bool has_own_root(const struct rcore_live *live)
-{
-	struct stat own, root, own_mounts, mounts;
-	if (stat("/", &own) || fstatat(live->folder, "root", &root, 0) ||
-	    stat("/proc/self/ns/mnt", &own_mounts) ||
-	    fstatat(live->folder, "ns/mnt", &mounts, 0))
-		return false;
-	return own.st_dev != root.st_dev || own.st_ino != root.st_ino ||
-	       own_mounts.st_dev != mounts.st_dev || own_mounts.st_ino != mounts.st_ino;
-}
-
 static struct rcore_error *describe(struct rcore_live *live)
 {
 	struct rcore_process *process = &live->process;
@@ -157,7 +144,7 @@ static struct rcore_error *describe(struct rcore_live *live)
 	process->mapping_count = live->maps.mapping_count;
 	process->source = rcore_arena_printf(&live->arena, "process %d", live->pid);
 	process->executable = rcore_arena_strdup(&live->arena, live->status.name);
-	if (has_own_root(live))
+	if (rcore_live_has_own_root(live->folder))
 		process->root = rcore_arena_printf(&live->arena, "/proc/%d/root", live->pid);
 	if (!process->source || !process->executable || !read_arguments(live))
 		return rcore_error_no_memory();

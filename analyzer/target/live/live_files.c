@@ -157,6 +157,16 @@ bool rcore_live_has_ended(int pid)
 	return status.state == 'Z' || status.state == 'X';
 }
 
+bool rcore_live_has_own_root(int folder)
+{
+	struct stat own, root, own_mounts, mounts;
+	if (stat("/", &own) || fstatat(folder, "root", &root, 0) ||
+	    stat("/proc/self/ns/mnt", &own_mounts) || fstatat(folder, "ns/mnt", &mounts, 0))
+		return false;
+	return own.st_dev != root.st_dev || own.st_ino != root.st_ino ||
+	       own_mounts.st_dev != mounts.st_dev || own_mounts.st_ino != mounts.st_ino;
+}
+
 int rcore_live_tasks(int folder, bool (*visit)(void *context, int tid), void *context)
 {
 	int descriptor = openat(folder, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

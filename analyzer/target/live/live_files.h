@@ -53,6 +53,9 @@ bool rcore_live_status_of(int id, struct rcore_live_status *ret);
 /* A zombie, whose parent has not waited for it yet, has ended, too. */
 bool rcore_live_has_ended(int pid);
 
+/* Returns whether the process sees other files than rcore at the same path. */
+bool rcore_live_has_own_root(int folder);
+
 bool rcore_live_is_kernel_thread(int folder);
 
 /* A range of the address space, with or without a file. */
