@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sampler/code.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "ruby/get.h"
 #include "ruby/iseq/label.h"
 #include "ruby/iseq/method.h"
+#include "vm/find/frame_proof.h"
 #include "vm/stack/frame_flags.h"
 
 #define HASH_NONFATAL_OOM          1
@@ -172,6 +174,10 @@ static struct rcore_error *look_up(struct rcore_codes *codes, struct rcore_code 
 	struct rcore_error *err = rcore_frame_flags(&codes->ruby, &ep, &flags);
 	if (err)
 		return err;
+	if (!rcore_is_frame_flags(flags))
+		return rcore_error_create(RCORE_ERROR_CORRUPT,
+					  "no flags at 0x%" PRIx64 ", but 0x%" PRIx64, ep,
+					  flags);
 	uint64_t magic = flags & RCORE_FRAME_MAGIC_MASK;
 	bool is_block_in_c = magic == RCORE_FRAME_MAGIC_IFUNC;
 	if (magic == RCORE_FRAME_MAGIC_DUMMY && !code->key.iseq)
@@ -182,14 +188,15 @@ static struct rcore_error *look_up(struct rcore_codes *codes, struct rcore_code 
 			err = rcore_method_entry(&codes->ruby, code->method, &method);
 	}
 	code->is_c = is_block_in_c || magic == RCORE_FRAME_MAGIC_CFUNC;
+	if (!err)
+		err = rcore_frame_prove_code(
+			&codes->ruby,
+			&(struct rcore_frame){.iseq = code->key.iseq, .flags = (uint32_t)flags},
+			method);
 	if (err)
 		return err;
 	if (magic == RCORE_FRAME_MAGIC_CFUNC && code->key.iseq)
 		return rcore_error_create(RCORE_ERROR_CORRUPT, "a C frame with an iseq");
-	if (magic == RCORE_FRAME_MAGIC_METHOD &&
-	    (!method || (method->type == RCORE_METHOD_ISEQ && method->iseq != code->key.iseq)))
-		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "the frame's iseq is not its method's");
 	if (is_block_in_c) {
 		set_function(codes, code, "block in C", NULL, 0);
 		return NULL;

@@ -51,25 +51,6 @@ static RCORE_HOT bool has_left(const struct rcore_codes *codes, struct rcore_cod
 	return code->leaves && code->leaves[i / CHAR_BIT] >> i % CHAR_BIT & 1;
 }
 
-/* Whether a word is the flags of a frame (ep[0]). */
-static bool is_flags(uint64_t word)
-{
-	enum { FLAGS_MASK = RCORE_FRAME_MAGIC_MASK | 0xffe };
-	switch (word & RCORE_FRAME_MAGIC_MASK) {
-	case RCORE_FRAME_MAGIC_METHOD:
-	case RCORE_FRAME_MAGIC_BLOCK:
-	case RCORE_FRAME_MAGIC_CLASS:
-	case RCORE_FRAME_MAGIC_TOP:
-	case RCORE_FRAME_MAGIC_CFUNC:
-	case RCORE_FRAME_MAGIC_IFUNC:
-	case RCORE_FRAME_MAGIC_EVAL:
-	case RCORE_FRAME_MAGIC_RESCUE:
-		return !(word & ~(uint64_t)FLAGS_MASK);
-	default:
-		return false;
-	}
-}
-
 /*
  * Whether the flags at `at` may be those of an environment. The word two below
  * such flags is a method entry or cref: an object, nil or 0 (vm_push_frame() of
@@ -93,7 +74,7 @@ static bool has_newer(const struct rcore_stack *stack, uint64_t from, uint64_t e
 {
 	uint64_t word;
 	for (uint64_t at = from + sizeof(word); at < ep; at += sizeof(word))
-		if (rcore_stack_value(stack, at, &word) && is_flags(word) &&
+		if (rcore_stack_value(stack, at, &word) && rcore_is_frame_flags(word) &&
 		    is_entry(stack, at))
 			return true;
 	return false;

@@ -206,7 +206,9 @@ static RCORE_HOT const uint8_t *again(const struct rcore_stack *stack, uint64_t 
 
 /*
  * Whether the environment of the frame at `cfp` is the same in both copies of
- * the values: its method entry, its block or parent, its flags.
+ * the values: its method entry, its block or parent, its flags. It is not if
+ * the copies end before it. (The sp of a frame that is not filled yet may be
+ * one from before: the values that are read end there.)
  */
 static RCORE_HOT bool same_environment(const struct rcore_layout *layout,
 				       const struct rcore_stack *stack, uint64_t cfp)
@@ -217,9 +219,8 @@ static RCORE_HOT bool same_environment(const struct rcore_layout *layout,
 	uint64_t ep = 0;
 	rcore_field_of(rcore_stack_frame(stack, cfp), layout->cfp.size, &layout->cfp.ep, &ep);
 	uint64_t offset = ep - BEFORE_EP - one->start;
-	/* If not, the environment is in the heap. */
 	if (offset >= one->read || one->read - offset < SIZE)
-		return true;
+		return ep < stack->bottom || ep >= stack->top;
 	return !memcmp(one->bytes + offset, other->bytes + offset, SIZE);
 }
 
@@ -327,10 +328,10 @@ RCORE_HOT enum rcore_stack_verdict rcore_stack_check(const struct rcore_stack_re
 	if (sp >= bottom && sp <= cfp)
 		stack->values_to = sp + more < top ? sp + more : top;
 	move(reader, stack, bottom, top, cfp);
-	if (is_torn(reader, stack, cfp))
-		return RCORE_STACK_TORN;
 	if (is_short)
 		return RCORE_STACK_MOVED;
+	if (is_torn(reader, stack, cfp))
+		return RCORE_STACK_TORN;
 	stack->cfp = cfp;
 	return RCORE_STACK_GOOD;
 }

@@ -132,9 +132,9 @@ static struct rcore_error *prove_env(struct rcore_ruby *ruby, const struct rcore
 	return NULL;
 }
 
-struct rcore_error *rcore_frame_prove(struct rcore_ruby *ruby, const struct rcore_fiber *fiber,
-				      const struct rcore_frame *frame, uint64_t stored_ep,
-				      const struct rcore_method_entry *method, uint64_t *limit)
+struct rcore_error *rcore_frame_prove_code(struct rcore_ruby *ruby,
+					   const struct rcore_frame *frame,
+					   const struct rcore_method_entry *method)
 {
 	enum { DECIDED = RCORE_ENV_LOCAL | RCORE_FRAME_CFRAME };
 	for (size_t i = 0; i < RCORE_COUNT(shapes); i++) {
@@ -143,18 +143,22 @@ struct rcore_error *rcore_frame_prove(struct rcore_ruby *ruby, const struct rcor
 			continue;
 		if ((frame->flags & DECIDED) != shape->flags)
 			return misfit(frame, "its flags do not fit its kind");
-		struct rcore_error *err = prove_iseq(ruby, shape, frame, method);
-		/*
-		 * An environment that is being moved to the heap is in neither
-		 * place.
-		 */
-		if (!err && frame->ep == stored_ep)
-			err = prove_env(ruby, fiber, frame, *limit);
-		if (!err && on_stack(fiber, stored_ep))
-			*limit = stored_ep;
-		return err;
+		return prove_iseq(ruby, shape, frame, method);
 	}
-	return NULL;
+	return misfit(frame, "its kind is unknown");
+}
+
+struct rcore_error *rcore_frame_prove(struct rcore_ruby *ruby, const struct rcore_fiber *fiber,
+				      const struct rcore_frame *frame, uint64_t stored_ep,
+				      const struct rcore_method_entry *method, uint64_t *limit)
+{
+	struct rcore_error *err = rcore_frame_prove_code(ruby, frame, method);
+	/* An environment that is being moved to the heap is in neither. */
+	if (!err && frame->ep == stored_ep)
+		err = prove_env(ruby, fiber, frame, *limit);
+	if (!err && on_stack(fiber, stored_ep))
+		*limit = stored_ep;
+	return err;
 }
 
 bool rcore_frame_is_bottom(struct rcore_ruby *ruby, uint64_t cfp)

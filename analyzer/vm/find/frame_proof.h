@@ -29,6 +29,14 @@ struct rcore_error *rcore_frame_prove(struct rcore_ruby *ruby, const struct rcor
 				      const struct rcore_method_entry *method, uint64_t *limit);
 
 /*
+ * Of these checks, does those of the magic, the iseq and the method entry. They
+ * need only `frame->flags`, `frame->iseq`, and `frame->cfp` for the message.
+ */
+struct rcore_error *rcore_frame_prove_code(struct rcore_ruby *ruby,
+					   const struct rcore_frame *frame,
+					   const struct rcore_method_entry *method);
+
+/*
  * Whether the frame at `cfp`, the outermost of a VM stack, is the dummy frame
  * that CRuby pushes first.
  */

@@ -3,6 +3,25 @@
 
 #include <inttypes.h>
 
+bool rcore_is_frame_flags(uint64_t word)
+{
+	enum { FLAGS_MASK = RCORE_FRAME_MAGIC_MASK | 0xffe };
+	switch (word & RCORE_FRAME_MAGIC_MASK) {
+	case RCORE_FRAME_MAGIC_METHOD:
+	case RCORE_FRAME_MAGIC_BLOCK:
+	case RCORE_FRAME_MAGIC_CLASS:
+	case RCORE_FRAME_MAGIC_TOP:
+	case RCORE_FRAME_MAGIC_CFUNC:
+	case RCORE_FRAME_MAGIC_IFUNC:
+	case RCORE_FRAME_MAGIC_EVAL:
+	case RCORE_FRAME_MAGIC_RESCUE:
+	case RCORE_FRAME_MAGIC_DUMMY:
+		return !(word & ~(uint64_t)FLAGS_MASK);
+	default:
+		return false;
+	}
+}
+
 struct rcore_error *rcore_frame_flags(struct rcore_ruby *ruby, uint64_t *ep, uint64_t *ret)
 {
 	uint64_t flags, moved;

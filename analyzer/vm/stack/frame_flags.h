@@ -41,6 +41,12 @@ enum {
 };
 
 /*
+ * Returns whether a word may be the flags of a frame: it has one of the magics,
+ * and no bit that none of the flags up to 4.0 has.
+ */
+bool rcore_is_frame_flags(uint64_t word);
+
+/*
  * Reads the flags at *ep, the word ep[0] of an environment. While
  * vm_make_env_each() (vm.c) moves an environment to the heap, that word is the
  * new rb_env_t for a moment. Then reads the flags at the new environment's ep,

@@ -177,6 +177,35 @@ START_TEST(environments_are_compared)
 }
 END_TEST
 
+/*
+ * The innermost frame may not be filled yet, and have the sp of one from
+ * before. The values that are read end there. An environment behind them is not
+ * one in the heap.
+ */
+START_TEST(environments_are_read)
+{
+	for (size_t frame = 0; frame < FRAMES; frame++) {
+		make_copies();
+		stack.values_to = ep_of(frame);
+		for (int again = 0; again < 2; again++) {
+			put(stack.pieces[again ? RCORE_PIECE_FRAMES_AGAIN : RCORE_PIECE_FRAMES]
+				    .bytes,
+			    &layout.cfp.sp, stack.values_to);
+			struct rcore_piece *values =
+				&stack.pieces[again ? RCORE_PIECE_VALUES_AGAIN
+						    : RCORE_PIECE_VALUES];
+			values->read = values->size = stack.values_to - BOTTOM;
+		}
+		expect_salvaged(frame + 1);
+	}
+	make_copies();
+	for (int again = 0; again < 2; again++)
+		put(stack.pieces[again ? RCORE_PIECE_FRAMES_AGAIN : RCORE_PIECE_FRAMES].bytes,
+		    &layout.cfp.ep, top() + 0x1000);
+	expect(RCORE_STACK_GOOD);
+}
+END_TEST
+
 /* The innermost frame that the EC counts may not be filled yet. */
 START_TEST(salvage_leaves_out_the_innermost)
 {
@@ -334,12 +363,12 @@ static void end(void)
 int main(void)
 {
 	const TTest *const tests[] = {
-		equal_copies_are_good,     large_stacks_are_read,
-		innermost_frame_may_run,   other_words_are_torn,
-		environments_are_compared, salvage_leaves_out_the_innermost,
-		single_copy_is_trusted,    resting_stacks_need_one_copy,
-		sleeping_stacks_are_kept,  wrong_guesses_are_corrected,
-		unsound_words_are_refused,
+		equal_copies_are_good,        large_stacks_are_read,
+		innermost_frame_may_run,      other_words_are_torn,
+		environments_are_compared,    salvage_leaves_out_the_innermost,
+		environments_are_read,        single_copy_is_trusted,
+		resting_stacks_need_one_copy, sleeping_stacks_are_kept,
+		wrong_guesses_are_corrected,  unsound_words_are_refused,
 	};
 	const struct rcore_test_suite suite = {
 		.name = "stack", .tests = tests, .count = RCORE_COUNT(tests), .end = end};
