@@ -130,11 +130,31 @@ static bool is_blank(struct rcore_ruby *ruby, uint64_t address)
 	return is;
 }
 
+/*
+ * Up to 3.3, heap_page_allocate() writes where the slots are before it lets the
+ * body point to its heap_page. This is the first write to the body, so the
+ * kernel often has to find memory for it. At such a page fault, a thread may
+ * lose the processor or be stopped; until then, the body reads as zeroes.
+ */
+static bool has_untouched_body(struct rcore_ruby *ruby, uint64_t address, uint64_t slots,
+			       uint64_t slot_size)
+{
+	const struct rcore_layout *layout = ruby->layout;
+	struct rcore_heap_page page = {.slots = slots, .slot_size = slot_size};
+	uint64_t back;
+	return !layout->traits.heap_pages_darray &&
+	       !rcore_read_field(ruby->memory, address, &layout->heap_page.start,
+				 &page.start) &&
+	       rcore_heap_page_fits(ruby, &page) &&
+	       !rcore_read_u64(ruby->memory, rcore_heap_page_body(ruby, &page), &back) && !back;
+}
+
 bool rcore_heap_page_is_new(struct rcore_ruby *ruby, uint64_t address)
 {
 	uint64_t slots, slot_size;
-	return read_size(ruby, address, &slots, &slot_size) && (!slots || !slot_size) &&
+	return read_size(ruby, address, &slots, &slot_size) &&
 	       slots <= RCORE_HEAP_PAGE_SIZE_LIMIT && slot_size <= SLOT_SIZE_LIMIT &&
+	       (!slots || !slot_size || has_untouched_body(ruby, address, slots, slot_size)) &&
 	       is_blank(ruby, address);
 }
 

@@ -50,7 +50,8 @@ enum { RCORE_HEAP_PAGE_SIZE_LIMIT = 64 << 10 };
  * Returns whether CRuby is just making a page: heap_page_allocate() (from
  * 3.4 on: heap_add_page()) puts a blank heap_page into the list first, and then
  * writes where its slots are, in an order that the compiler chooses. Until both
- * numbers are there, it contains no object.
+ * numbers are there, and up to 3.3 until the body points to the heap_page, it
+ * contains no object.
  */
 bool rcore_heap_page_is_new(struct rcore_ruby *ruby, uint64_t address);
 

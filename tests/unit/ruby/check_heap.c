@@ -153,6 +153,45 @@ START_TEST(test_page_half_made)
 END_TEST
 
 /*
+ * Up to 3.3, the body of a page points to its heap_page last. An older page,
+ * which has marks, or a body with contents is damaged.
+ */
+START_TEST(test_page_without_body)
+{
+	enum { PAGES = 3 };
+	static const uint64_t flags[SLOTS] = {RCORE_T_STRING};
+	static const struct fake_page pages[PAGES] = {
+		{80, SLOTS, flags}, {80, SLOTS, flags}, {80, SLOTS, flags}};
+	static const struct {
+		uint64_t back;
+		bool is_marked, is_new;
+	} bodies[] = {{0, false, true}, {8, false, false}, {0, true, false}};
+	uint64_t starts[PAGES];
+	begin(_i);
+	uint64_t objspace = fake_objspace(&fake, pages, PAGES, starts);
+	uint64_t body = starts[1] - starts[1] % fake.layout.traits.heap_page_align, page;
+	ck_assert(!rcore_read_u64(ruby.memory, body, &page));
+	for (size_t i = 0; i < RCORE_COUNT(bodies); i++) {
+		bool is_new = bodies[i].is_new && !fake.layout.traits.heap_pages_darray;
+		size_t tested, held, unreadable, objects = 0;
+		if (bodies[i].is_marked && !rcore_has_place(&fake.layout.heap_page.mark_bits))
+			continue;
+		fake_put(&fake.target, body, page);
+		if (bodies[i].is_marked)
+			mark(starts[1]);
+		fake_put(&fake.target, body, bodies[i].back);
+		OK(rcore_heap_prove(&ruby, objspace, &tested, &held));
+		ck_assert_uint_eq(tested, is_new ? PAGES - 1 : PAGES);
+		ck_assert_uint_eq(held, PAGES - 1);
+		OK(rcore_heap_walk(&ruby, objspace, RCORE_T_STRING, count, &objects,
+				   &unreadable));
+		ck_assert_uint_eq(objects, PAGES - 1);
+		ck_assert_uint_eq(unreadable, is_new ? 0 : 1);
+	}
+}
+END_TEST
+
+/*
  * From 3.4 on, pages without living objects stay in the list, blank. Most pages
  * may be blank, but not all. The walk reads nothing beyond the list.
  */
@@ -317,9 +356,9 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {
-		test_garbage,     test_page_being_made,       test_page_half_made,
-		test_empty_pages, test_page_list_being_moved, test_moved,
-		test_half_moved};
+	const TTest *const tests[] = {test_garbage,        test_page_being_made,
+				      test_page_half_made, test_page_without_body,
+				      test_empty_pages,    test_page_list_being_moved,
+				      test_moved,          test_half_moved};
 	return run_suite("heap", tests, RCORE_COUNT(tests));
 }
