@@ -200,9 +200,10 @@ static uint64_t counted_in(const struct rcore_recording *recording)
 }
 
 /*
- * Calls are counted when they happen, and waits when they begin, so the time
- * from the first to the last does not show how long rcore counted: the recorder
- * wrote that down. Two recordings are compared by durations of the same kind.
+ * The time from the first sample to the last does not quite show how long the
+ * recording lasted: calls are counted when they happen, waits when they begin,
+ * and a fiber may be sampled once a second. The recorder wrote it down at its
+ * end. Two recordings are compared by durations of the same kind.
  */
 static void set_durations(struct work *work)
 {

@@ -47,6 +47,8 @@ void rcore_codes_init(struct rcore_codes *codes, struct rcore_profile *profile,
 void rcore_codes_drop(struct rcore_codes *codes, struct rcore_code *code)
 {
 	HASH_DEL(codes->entries, code);
+	if (code->is_model)
+		HASH_DELETE(hh_model, codes->models, code);
 	code->next_dropped = codes->dropped;
 	codes->dropped = code;
 	codes->drops++;
@@ -165,6 +167,35 @@ static struct rcore_error *look_up_iseq(struct rcore_codes *codes, struct rcore_
 	return NULL;
 }
 
+/*
+ * Blocks whose environment is in the heap have another environment each time
+ * that their method is called. So does a method after it has matched a Regexp
+ * (svar). To look up each of them anew would take most of the time that a
+ * sample takes. Returns false if there is nothing to copy.
+ */
+static bool copy_model(struct rcore_codes *codes, struct rcore_code *code)
+{
+	struct rcore_code *model;
+	code->origin.iseq = code->key.iseq;
+	HASH_FIND(hh_model, codes->models, &code->origin, sizeof(code->origin), model);
+	if (!model)
+		return false;
+	code->encoded = model->encoded;
+	code->bytes = model->bytes;
+	code->body = model->body;
+	code->locals = model->locals;
+	code->cfunc = model->cfunc;
+	code->function = model->function;
+	code->is_c = model->is_c;
+	code->has_line = model->has_line;
+	code->identity = model->identity;
+	code->label = model->label ? strdup(model->label) : NULL;
+	code->path = model->path ? strdup(model->path) : NULL;
+	code->is_copy = true;
+	codes->copied++;
+	return true;
+}
+
 static struct rcore_error *look_up(struct rcore_codes *codes, struct rcore_code *code,
 				   uint64_t ep)
 {
@@ -179,13 +210,17 @@ static struct rcore_error *look_up(struct rcore_codes *codes, struct rcore_code 
 					  "no flags at 0x%" PRIx64 ", but 0x%" PRIx64, ep,
 					  flags);
 	uint64_t magic = flags & RCORE_FRAME_MAGIC_MASK;
+	code->origin.kind =
+		flags & (RCORE_FRAME_MAGIC_MASK | RCORE_ENV_LOCAL | RCORE_FRAME_CFRAME);
 	bool is_block_in_c = magic == RCORE_FRAME_MAGIC_IFUNC;
 	if (magic == RCORE_FRAME_MAGIC_DUMMY && !code->key.iseq)
 		return NULL;
 	if (magic != RCORE_FRAME_MAGIC_DUMMY && !is_block_in_c) {
-		err = rcore_frame_method_entry(&codes->ruby, ep, &code->method);
-		if (!err && code->method)
-			err = rcore_method_entry(&codes->ruby, code->method, &method);
+		err = rcore_frame_method_entry(&codes->ruby, ep, &code->origin.method);
+		if (!err && copy_model(codes, code))
+			return NULL;
+		if (!err && code->origin.method)
+			err = rcore_method_entry(&codes->ruby, code->origin.method, &method);
 	}
 	code->is_c = is_block_in_c || magic == RCORE_FRAME_MAGIC_CFUNC;
 	if (!err)
@@ -235,16 +270,20 @@ static struct rcore_code *add(struct rcore_codes *codes, const struct rcore_code
 	code->key = *key;
 	codes->looked_up++;
 	struct rcore_error *err = look_up(codes, code, ep);
-	if (!err) {
+	if (!err && !code->is_copy)
 		rcore_code_identify(codes->layout, codes->memory, code, &code->identity);
+	if (!err)
 		HASH_ADD(hh, codes->entries, key, sizeof(code->key), code);
-	}
 	if (err || code->is_lost) {
 		rcore_error_free(err);
 		free_code(code);
 		return NULL;
 	}
 	codes->count++;
+	if (code->origin.iseq && !code->is_copy) {
+		HASH_ADD(hh_model, codes->models, origin, sizeof(code->origin), code);
+		code->is_model = !code->is_lost;
+	}
 	return code;
 }
 

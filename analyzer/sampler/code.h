@@ -28,6 +28,7 @@ struct rcore_codes {
 	void (*finish)(const struct rcore_ruby *ruby, void *context);
 	void *context;
 	struct rcore_code *entries;
+	struct rcore_code *models; /* of these, one for each origin */
 	size_t count;
 	/*
 	 * Dropped entries, to whose texts frames of this tick still point.
@@ -37,7 +38,7 @@ struct rcore_codes {
 	struct rcore_code *dropped;
 	uint64_t drops;
 	uint32_t lost; /* the frame "(a frame that was not read)" */
-	uint64_t looked_up, verified, changed, rounds;
+	uint64_t looked_up, copied, verified, changed, rounds;
 	uint64_t forgets; /* how often `ruby` was created anew */
 };
 

@@ -25,9 +25,16 @@ struct rcore_code_key {
 	uint64_t iseq, environment;
 };
 
+/* Entries that differ only in their environments have the same. */
+struct rcore_code_origin {
+	uint64_t iseq;
+	uint64_t method; /* rb_callable_method_entry_t; 0: none */
+	uint64_t kind;   /* of the frame: its magic, and what fits it */
+};
+
 struct rcore_code {
 	struct rcore_code_key key;
-	uint64_t method;         /* rb_callable_method_entry_t; 0: none */
+	struct rcore_code_origin origin;
 	uint64_t encoded, bytes; /* of an iseq's code, or 0 */
 	uint64_t body;
 	uint64_t locals; /* of an iseq */
@@ -43,8 +50,10 @@ struct rcore_code {
 	char *label, *path;
 	bool is_c, is_used, is_lost;
 	bool has_line;
+	/* For others of its origin, it is copied; or it is such a copy. */
+	bool is_model, is_copy;
 	struct rcore_code_identity identity;
-	UT_hash_handle hh;
+	UT_hash_handle hh, hh_model;
 	struct rcore_code *next_dropped;
 };
 

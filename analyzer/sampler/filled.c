@@ -154,7 +154,7 @@ static bool is_in_place(struct rcore_codes *codes, const struct rcore_stack *sta
 		return pushed->ep == sp + (ENVIRONMENT - 1) * word;
 	return rcore_stack_value(stack, sp, &receiver) && receiver == pushed->self &&
 	       pushed->ep >= sp + ENVIRONMENT * word &&
-	       !calls_another(codes, pushed->caller_pc, pushed->code->method);
+	       !calls_another(codes, pushed->caller_pc, pushed->code->origin.method);
 }
 
 /*

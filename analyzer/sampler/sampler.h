@@ -127,9 +127,18 @@ enum {
 	RCORE_SAMPLER_RATE_MAX = 10000,
 };
 
+/* Of a processor, for parked fibers. */
+#define RCORE_SAMPLER_FIBER_SHARE 0.015
+
 /* All zeroes: the defaults. */
 struct rcore_sampler_options {
-	double fiber_rate; /* of parked fibers, per second; negative: never */
+	double fiber_rate; /* of parked fibers, per second; 0: never */
+	/*
+	 * The share of a processor that this may take. If there are too many
+	 * fibers, they take turns, so that each one is sampled less often. 0:
+	 * no limit.
+	 */
+	double fiber_share;
 	/*
 	 * Which keys of contexts become labels; empty: all. Fields of what
 	 * fibers work on (recognizers.json) become labels only if `labels`,
@@ -194,6 +203,7 @@ struct rcore_sampler_statistics {
 	uint64_t unlabelled;
 	uint64_t reads;           /* system calls that copied stacks */
 	uint64_t parked;          /* samples of parked fibers */
+	uint64_t parked_left;     /* those that `fiber_share` did not allow */
 	uint64_t threads, fibers; /* now */
 	/* With native frames: ticks that stopped the process, and how long. */
 	uint64_t stopped, stopped_ns, longest_stop_ns;
@@ -313,6 +323,13 @@ bool rcore_sampler_asks_for_work(const struct rcore_sampler *sampler);
  * variable can then be found.
  */
 uint64_t rcore_sampler_code_mappings(const struct rcore_sampler *sampler);
+
+/*
+ * Samples the parked fibers that have not had their turn (`fiber_share`), so
+ * that the time until now is represented. Errors: those of
+ * rcore_sampler_tick().
+ */
+struct rcore_error *rcore_sampler_end_fibers(struct rcore_sampler *sampler);
 
 /*
  * Adds everything that is known to the profile, before it is written: after

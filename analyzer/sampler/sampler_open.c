@@ -126,8 +126,7 @@ void rcore_sampler_close(struct rcore_sampler *sampler)
 	rcore_redactor_free(sampler->redactor);
 	for (size_t i = 0; i < sampler->threads.count; i++)
 		rcore_sampled_thread_free(sampler->threads.items[i]);
-	for (size_t i = 0; i < sampler->parked.count; i++)
-		rcore_parked_free(sampler->parked.items[i]);
+	rcore_parked_free_all(sampler);
 	for (size_t i = 0; i < sampler->ractors.count; i++)
 		free(sampler->ractors.items[i].piece.bytes);
 	if (sampler->layout) {
@@ -142,7 +141,6 @@ void rcore_sampler_close(struct rcore_sampler *sampler)
 	rcore_address_map_deinit(&sampler->parked_at);
 	rcore_address_map_deinit(&sampler->parked_states);
 	free(sampler->threads.items);
-	free(sampler->parked.items);
 	free(sampler->ractors.items);
 	free(sampler->gc.bytes);
 	free(sampler->clocks.items);

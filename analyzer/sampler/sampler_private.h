@@ -58,6 +58,11 @@ struct rcore_look {
 	uint64_t cpu;  /* nanoseconds since the last look that read them */
 };
 
+enum {
+	RCORE_PARKED_TOGETHER = 32, /* parked fibers that are read at once */
+	RCORE_PARKED_LENT = 3,
+};
+
 /* A fiber that no thread runs. */
 struct rcore_parked {
 	uint64_t address;
@@ -66,8 +71,13 @@ struct rcore_parked {
 	uint64_t frames_from, last_thread, last_words[5];
 	/* In this round; NULL if none is alive. */
 	struct rcore_sampled_thread *thread;
-	/* In this round: it cannot have run, or its thread runs it. */
-	bool is_skipped, is_current;
+	size_t number; /* counts the fibers found */
+	size_t round;  /* in which it was last read; 0: none */
+	/*
+	 * In this round: it cannot have run, its thread runs it, or others have
+	 * their turn.
+	 */
+	bool has_rested, is_current, is_left;
 	uint8_t *last_frames;
 	size_t last_size;
 	bool is_resolved;
@@ -75,6 +85,15 @@ struct rcore_parked {
 	uint64_t since;
 	uint32_t state_number;
 	struct rcore_track track;
+};
+
+/* parked/turns.c: which fibers a round reads. */
+struct rcore_parked_turns {
+	size_t every; /* this round and each such number of rounds later */
+	double cost;  /* of a round, in seconds on a processor */
+	/* Of this round. `first` of the `read` ones were never read before. */
+	uint64_t begun;
+	size_t read, first, left;
 };
 
 struct rcore_sampler {
@@ -108,6 +127,8 @@ struct rcore_sampler {
 		struct rcore_parked **items;
 		size_t count, capacity;
 	} parked;
+	/* Buffers for pieces of their stacks while these are decoded. */
+	struct rcore_piece lent[RCORE_PARKED_TOGETHER][RCORE_PARKED_LENT];
 	/* address to index in `parked` */
 	struct rcore_address_map parked_at;
 	struct rcore_address_map parked_states; /* node to state */
@@ -153,6 +174,8 @@ struct rcore_sampler {
 	bool are_counted;
 	size_t lost_fibers; /* of unknown threads */
 	size_t fiber_rounds;
+	size_t fibers_found; /* ever */
+	struct rcore_parked_turns turns;
 	bool have_all_rested; /* no thread has run since the last search */
 	/* Where glibc's struct pthread has the tid; 0 if not found. */
 	int pthread_tid;
@@ -229,14 +252,31 @@ uint32_t rcore_sampler_process(struct rcore_sampler *sampler);
 void rcore_sampler_update_title(struct rcore_sampler *sampler);
 
 /*
- * parked_search.c: adds the fibers that are not known yet, and sorts them by
+ * parked/search.c: adds the fibers that are not known yet, and sorts them by
  * address. Errors: as rcore_fiber_search().
  */
 struct rcore_error *rcore_parked_search(struct rcore_sampler *sampler, uint64_t now);
 
-/* parked.c */
+/*
+ * parked/turns.c: to be called at the beginning of a round, of each fiber that
+ * it would read, and at its end. has_turn() returns false if the round should
+ * leave the fiber out.
+ */
+void rcore_parked_begin_turns(struct rcore_sampler *sampler);
+bool rcore_parked_has_turn(struct rcore_sampler *sampler, const struct rcore_parked *parked);
+void rcore_parked_end_turns(struct rcore_sampler *sampler);
+
+/*
+ * parked/moved.c: reads fibers that may be running again. `now` is when the
+ * round read them. Errors: NO_MEMORY.
+ */
+struct rcore_error *rcore_parked_read_moved(struct rcore_sampler *sampler,
+					    struct rcore_parked *const *moved, size_t count,
+					    uint64_t now);
+
+/* parked/parked.c */
 struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now);
-void rcore_parked_free(struct rcore_parked *parked);
+void rcore_parked_free_all(struct rcore_sampler *sampler);
 
 /* work_labels.c. Error of init(): NO_MEMORY. */
 struct rcore_error *rcore_sampler_work_labels_init(struct rcore_sampler *sampler);

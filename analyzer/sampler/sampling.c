@@ -259,9 +259,14 @@ static RCORE_HOT bool is_over(const struct rcore_sampling *sampling, uint64_t no
 static struct rcore_error *report(struct rcore_sampling *sampling, bool is_last)
 {
 	const struct rcore_sampling_options *options = sampling->options;
-	for (size_t i = 0; i < sampling->members.count; i++)
-		if (sampling->members.items[i].sampler)
-			rcore_sampler_settle(sampling->members.items[i].sampler);
+	for (size_t i = 0; i < sampling->members.count; i++) {
+		struct rcore_sampler *sampler = sampling->members.items[i].sampler;
+		/* It fails if the process has ended meanwhile. */
+		if (sampler && is_last)
+			rcore_error_free(rcore_sampler_end_fibers(sampler));
+		if (sampler)
+			rcore_sampler_settle(sampler);
+	}
 	return options->each_second ? options->each_second(sampling, is_last, options->context)
 				    : NULL;
 }

@@ -50,6 +50,7 @@ void rcore_statistics_add(struct rcore_sampler_statistics *total,
 	total->unfilled += one->unfilled;
 	total->reads += one->reads;
 	total->parked += one->parked;
+	total->parked_left += one->parked_left;
 	total->stopped += one->stopped;
 	total->stopped_ns += one->stopped_ns;
 	if (one->longest_stop_ns > total->longest_stop_ns)

@@ -33,7 +33,7 @@ struct rcore_sampled_thread {
 	uint64_t slices;
 	enum rcore_thread_sleep sleep;
 	uint64_t cpu_of_round; /* at the last round of parked fibers */
-	bool has_rested;       /* it has not run since then */
+	size_t round_run;      /* the last one before which it has run */
 	uint64_t last_looked;  /* when it was last sampled */
 	uint64_t name;         /* VALUE of its name when that was read */
 	uint64_t fiber_ec;     /* the EC to which track.fiber belongs */

@@ -52,7 +52,7 @@ static RCORE_HOT bool reserve(struct rcore_track *track, size_t count, size_t st
 {
 	if (count <= track->capacity)
 		return true;
-	size_t wanted = count + count / 2 + 32;
+	size_t wanted = count + count / 2 + 8;
 	uint8_t *frames = reallocarray(track->frames, wanted, step);
 	if (frames)
 		track->frames = frames;

@@ -5,6 +5,7 @@ module Times
   SEEDS = 20
   SECONDS = 0.4 # of each, on a processor
   WAITS = 15.0 # seconds
+  CROWD = 2000
   # How far a share of a thread's wall time may be off, and how far if rcore got
   # so little time that it missed a tenth of its ticks.
   WAIT_ERROR = 0.02
@@ -23,6 +24,7 @@ module Times
         SamplerCase.new("shares #{ruby.name}") { Times.shares(self, ruby) },
         SamplerCase.new("shares busy #{ruby.name}") { Times.beside_another { Times.shares(self, ruby) } },
         SamplerCase.new("fibers #{ruby.name}") { Times.fibers(self, ruby) },
+        SamplerCase.new("many fibers #{ruby.name}") { Times.crowd(self, ruby) },
       ]
     end
   end
@@ -179,12 +181,33 @@ module Times
     Math.erfc(z / Math.sqrt(2)) / 2
   end
 
+  PLACES = %w[first_place second_place].freeze
+
+  def self.parked_at(recording, place)
+    recording.totals.select { |total| total["state"] == "parked" && recording.stack(total).include?("Object##{place}") }
+  end
+
   def self.fibers(test, ruby)
-    test.with_program(ruby, "fibers.rb") do |pid, counter|
-      recording = test.record(ruby, pid, "-d", 3)
-      counts = %w[first_place second_place].to_h { |place| [place, recording.sum("samples") { |total| total["state"] == "parked" && recording.stack(total).include?("Object##{place}") }] }
+    test.with_program(ruby, "fibers.rb", 100) do |pid, counter|
+      recording = test.record(ruby, pid, "-d", 3, "--fiber-rate", 10)
+      counts = PLACES.to_h { |place| [place, parked_at(recording, place).sum { |total| total["samples"] }] }
       test.note = counts.map { |place, count| "#{place} #{count}" }.join(", ")
       test.fail("not three to one: #{counts}") unless counts["second_place"].positive? && counts["first_place"] == 3 * counts["second_place"]
+      test.goes_on(counter)
+    end
+  end
+
+  # So many that they take turns. That changes how often they are sampled, but not what is found.
+  def self.crowd(test, ruby)
+    test.with_program(ruby, "fibers.rb", CROWD / 4) do |pid, counter|
+      recording = test.record(ruby, pid, "-d", 6, "--by", "fiber")
+      walls = PLACES.to_h { |place| [place, parked_at(recording, place).group_by { |total| total["fiber"] }.map { |_, totals| totals.sum { |total| total["wall"] } }] }
+      samples = PLACES.sum { |place| parked_at(recording, place).sum { |total| total["samples"] } }
+      times = walls.values.flatten
+      test.note = "#{times.size} fibers, #{samples} samples, each represents #{times.minmax.map { |wall| (wall / 1e9).round(2) }.join(" to ")} s"
+      test.fail("fibers at each place: #{walls.transform_values(&:size)}") unless walls.transform_values(&:size) == { "first_place" => CROWD * 3 / 4, "second_place" => CROWD / 4 }
+      test.fail("they did not take turns") unless samples < CROWD * recording.duration / 1e9 * 5
+      test.fail("not the whole time") unless times.min > 0.8 * times.max && times.max <= recording.duration
       test.goes_on(counter)
     end
   end

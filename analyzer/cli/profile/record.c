@@ -221,7 +221,10 @@ static struct rcore_error *sample(struct rcore_cli_target *target, struct rcore_
 		.open = &open,
 		.sampler =
 			{
-				.fiber_rate = (double)asked->fiber_rate,
+				.fiber_rate = asked->fiber_rate ? (double)asked->fiber_rate
+								: RCORE_SAMPLER_FIBER_RATE,
+				.fiber_share =
+					asked->fiber_rate ? 0 : RCORE_SAMPLER_FIBER_SHARE,
 				.labels = asked->labels.items,
 				.label_count = asked->labels.count,
 				.where = asked->profile.where.items,

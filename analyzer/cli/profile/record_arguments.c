@@ -11,7 +11,6 @@ static const char *const ebpf_names[] = {"no", "auto", "require", NULL};
 
 const struct rcore_record_arguments rcore_record_defaults = {
 	.ebpf = RCORE_EBPF_UNSAID,
-	.fiber_rate = RCORE_SAMPLER_FIBER_RATE,
 };
 
 #define MEMBER(name) offsetof(struct rcore_record_arguments, name)
@@ -27,7 +26,8 @@ const struct rcore_option rcore_record_options[] = {
 	 "Samples per second of each thread (99; 10 with --native and without BPF)",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"fiber-rate", 0, RCORE_OPTION_AMOUNT, MEMBER(fiber_rate), "HZ",
-	 "Samples per second of each fiber that no thread runs (10)",
+	 "Samples per second of each fiber that no thread runs (10, or fewer if that would "
+	 "take more than 1.5 % of a processor)",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
 	 .help = "Also sample its descendants", .adds_descendants = true},
@@ -91,9 +91,8 @@ static struct rcore_error *check_events(const struct rcore_record_arguments *ask
 	const char *name = asked->off_cpu ? "off-cpu" : "event";
 	const char *other = asked->off_cpu && asked->events.count ? "event"
 			    : asked->rate                         ? "rate"
-			    : asked->fiber_rate != rcore_record_defaults.fiber_rate
-				    ? "fiber-rate"
-				    : NULL;
+			    : asked->fiber_rate                   ? "fiber-rate"
+								  : NULL;
 	if (!rcore_record_is_of_events(asked))
 		return asked->profile.mode == RCORE_MODE_BYTES
 			       ? rcore_error_create(

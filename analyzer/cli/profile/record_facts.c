@@ -157,8 +157,10 @@ struct rcore_error *rcore_record_state_end(struct rcore_record *record)
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)summary->total.samples);
 	struct rcore_error *err = rcore_recording_writer_fact(record->writer, "samples", text);
 	snprintf(text, sizeof(text), "%.6f", summary->seconds);
-	if (!err && rcore_record_is_of_events(record->asked))
-		return rcore_recording_writer_fact(record->writer, "duration", text);
+	if (!err)
+		err = rcore_recording_writer_fact(record->writer, "duration", text);
+	if (err || rcore_record_is_of_events(record->asked))
+		return err;
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)summary->total.rejected);
 	if (!err)
 		err = rcore_recording_writer_fact(record->writer, "rejected", text);

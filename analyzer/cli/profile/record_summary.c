@@ -125,6 +125,18 @@ static void summarize_failures(const struct rcore_sampler_statistics *total)
 	fputs(", so native frames are missing", stderr);
 }
 
+/* Of parked fibers, if there were too many for the rate. */
+static void summarize_fibers(const struct rcore_sampler_statistics *total)
+{
+	uint64_t all = total->parked + total->parked_left;
+	double achieved = RCORE_SAMPLER_FIBER_RATE * (double)total->parked / (double)all;
+	if (total->parked_left)
+		fprintf(stderr,
+			"; parked fibers were sampled %.1f times per second (--fiber-rate %d "
+			"takes all samples)",
+			achieved, RCORE_SAMPLER_FIBER_RATE);
+}
+
 static void summarize(const struct rcore_record_summary *shown)
 {
 	const struct rcore_sampling_summary *summary = shown->summary;
@@ -150,6 +162,7 @@ static void summarize(const struct rcore_record_summary *shown)
 			(double)total->stopped_ns / 1e6 / (double)total->stopped,
 			(double)total->longest_stop_ns / 1e6);
 	summarize_failures(total);
+	summarize_fibers(total);
 	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
 }
 

@@ -200,6 +200,7 @@ static struct rcore_error *watch(struct rcore_cli_target *target, struct rcore_t
 		.rate = (double)asked->rate,
 		.open = &target->options,
 		.sampler = {.fiber_rate = RCORE_SAMPLER_FIBER_RATE,
+			    .fiber_share = RCORE_SAMPLER_FIBER_SHARE,
 			    .redact = target->options.redact},
 		.stop = rcore_start_interrupted(),
 		.each_second = each_second,

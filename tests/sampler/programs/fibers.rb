@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Fibers are parked at two places, three times as many at the first. A few others come and go.
+#
+#	fibers.rb HOW_MANY_AT_THE_SECOND
 require "fiber"
 def first_place
   Fiber.yield
@@ -7,7 +9,8 @@ end
 def second_place
   Fiber.yield
 end
-PARKED = [*Array.new(300) { Fiber.new { first_place } }, *Array.new(100) { Fiber.new { second_place } }]
+SECOND = Integer(ARGV[0])
+PARKED = [*Array.new(3 * SECOND) { Fiber.new { first_place } }, *Array.new(SECOND) { Fiber.new { second_place } }]
 PARKED.each(&:resume)
 File.write("pid", $$.to_s)
 count = 0

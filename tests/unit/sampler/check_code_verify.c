@@ -52,7 +52,7 @@ static void add(size_t index)
 	ck_assert_ptr_nonnull(code);
 	code->key = key_of(index);
 	code->body = code->key.iseq ? part(index, 1) : 0;
-	code->method = index % 3 == 2 ? 0 : part(index, 2);
+	code->origin.method = index % 3 == 2 ? 0 : part(index, 2);
 	rcore_code_identify(&layout, codes.memory, code, &code->identity);
 	HASH_ADD(hh, codes.entries, key, sizeof(code->key), code);
 	codes.count++;

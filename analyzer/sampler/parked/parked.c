@@ -18,17 +18,15 @@
  * of a loop may differ in a pc only.) Only a fiber that is seen to have run is
  * read like a thread and decoded. One that ran and parked with the same frames
  * shows no difference, but may work on something else now. So its labels are
- * compared in each round. If the thread of a fiber has not run since the last
- * round, neither has the fiber.
+ * compared, too. If the thread of a fiber has not run since the fiber was last
+ * read, neither has the fiber.
  */
 enum {
 	SECOND = 1000000000,
-	ATTEMPTS = 3,
-	FIRST_FRAMES = 512,
 	DEEP_ROUNDS = 10,
 };
 
-void rcore_parked_free(struct rcore_parked *parked)
+static void free_one(struct rcore_parked *parked)
 {
 	free(parked->fiber.bytes);
 	free(parked->frames.bytes);
@@ -58,9 +56,11 @@ static void look_at_threads(struct rcore_sampler *sampler, uint64_t tick)
 		/* The tick has just read it if it could and the thread runs. */
 		bool is_known = thread->cpu && thread->cpu_looked >= tick;
 		uint64_t now = is_known ? thread->cpu : rcore_thread_time_total(thread);
-		thread->has_rested = now && now == thread->cpu_of_round;
+		bool has_rested = now && now == thread->cpu_of_round;
+		if (!has_rested)
+			thread->round_run = sampler->fiber_rounds;
 		thread->cpu_of_round = now;
-		sampler->have_all_rested &= thread->has_rested;
+		sampler->have_all_rested &= has_rested;
 	}
 }
 
@@ -70,11 +70,18 @@ static bool is_current(const struct rcore_parked *parked,
 	return thread && thread->track.stack.ec == parked->track.stack.ec;
 }
 
+/* In this round. */
+static bool is_read(const struct rcore_parked *parked)
+{
+	return !parked->is_current && !parked->has_rested && !parked->is_left;
+}
+
 /*
- * Most fibers belong to the same thread as the one before. A fiber that the
- * tick has found on its thread is not parked, so nothing of it is read.
+ * Finds the thread of each fiber, and which fibers to read. Most fibers belong
+ * to the same thread as the one before. A fiber that the tick has found on its
+ * thread is not parked, so nothing of it is read.
  */
-static void find_threads(struct rcore_sampler *sampler)
+static void choose(struct rcore_sampler *sampler)
 {
 	struct rcore_sampled_thread *last = NULL;
 	for (size_t i = 0; i < sampler->parked.count; i++) {
@@ -83,8 +90,12 @@ static void find_threads(struct rcore_sampler *sampler)
 			last = rcore_sampler_thread_at(sampler, parked->last_thread);
 		parked->thread = last;
 		parked->is_current = is_current(parked, last);
-		parked->is_skipped =
-			parked->is_current || (parked->is_resolved && last && last->has_rested);
+		parked->has_rested =
+			parked->is_resolved && last && last->round_run <= parked->round;
+		parked->is_left = !parked->is_current && !parked->has_rested &&
+				  !rcore_parked_has_turn(sampler, parked);
+		if (is_read(parked))
+			parked->round = sampler->fiber_rounds;
 	}
 }
 
@@ -109,7 +120,7 @@ static bool want_all(struct rcore_sampler *sampler, struct round *round)
 	struct rcore_piece *pieces[RCORE_CONTEXT_PIECES];
 	for (size_t i = 0; i < count; i++) {
 		struct rcore_parked *parked = sampler->parked.items[i];
-		if (parked->is_skipped)
+		if (!is_read(parked))
 			continue;
 		if (!rcore_piece_set(&parked->fiber, parked->address, size) ||
 		    !rcore_piece_set(&parked->frames, parked->frames_from, parked->last_size))
@@ -117,15 +128,15 @@ static bool want_all(struct rcore_sampler *sampler, struct round *round)
 		want(round, &parked->fiber);
 	}
 	for (size_t i = 0; i < count; i++)
-		if (!sampler->parked.items[i]->is_skipped &&
+		if (is_read(sampler->parked.items[i]) &&
 		    rcore_sampler_aim_context(&sampler->parked.items[i]->track.context, pieces))
 			want(round, pieces[0]);
 	for (size_t i = 0; i < count; i++) {
 		struct rcore_parked *parked = sampler->parked.items[i];
 		struct rcore_context_watch *context = &parked->track.context;
-		if (!parked->is_skipped && context->is_copied && context->piece.size)
+		if (is_read(parked) && context->is_copied && context->piece.size)
 			want(round, &context->piece);
-		if (!parked->is_skipped && parked->last_size)
+		if (is_read(parked) && parked->last_size)
 			want(round, &parked->frames);
 	}
 	return true;
@@ -158,14 +169,14 @@ static uint64_t ec_word(const struct rcore_sampler *sampler, const struct rcore_
 	return rcore_piece_field(&parked->fiber, &within);
 }
 
-enum fate { GONE, RUNS, RESTS, MOVED };
+enum fate { GONE, RUNS, RESTS, MOVED, LEFT };
 
 static enum fate fate_of(const struct rcore_sampler *sampler, struct rcore_parked *parked)
 {
 	const struct rcore_layout *layout = sampler->layout;
 	const struct rcore_piece *fiber = &parked->fiber;
-	if (parked->is_skipped)
-		return parked->is_current ? RUNS : RESTS;
+	if (!is_read(parked))
+		return parked->is_current ? RUNS : parked->is_left ? LEFT : RESTS;
 	if (fiber->read < fiber->size ||
 	    (uint32_t)rcore_piece_field(fiber, &layout->fiber.type) != RCORE_FIBER_CONTEXT ||
 	    ec_word(sampler, parked, &layout->ec.fiber_ptr) != parked->address)
@@ -192,38 +203,6 @@ static enum fate fate_of(const struct rcore_sampler *sampler, struct rcore_parke
 	return parked->is_resolved && is_same ? RESTS : MOVED;
 }
 
-/* Keeps the frames for the next comparison. */
-static void keep(struct rcore_parked *parked)
-{
-	const struct rcore_stack *stack = &parked->track.stack;
-	size_t size = stack->top - stack->cfp;
-	uint8_t *grown = realloc(parked->last_frames, size + 1);
-	parked->is_resolved = grown != NULL;
-	if (!grown)
-		return;
-	parked->last_frames = grown;
-	parked->last_size = size;
-	parked->frames_from = stack->cfp;
-	memcpy(grown, rcore_stack_frame(stack, stack->cfp), size);
-}
-
-/*
- * Many fibers that wait in one place wait for the same kind of thing. So this
- * is looked up once for each place, and leaves out which object it is.
- */
-static uint32_t state_of(struct rcore_sampler *sampler, struct rcore_parked *parked)
-{
-	int known = rcore_address_map_get(&sampler->parked_states, parked->track.node);
-	if (known >= 0)
-		return (uint32_t)known;
-	struct rcore_profile_state state = *rcore_profile_state_at(
-		sampler->profile, rcore_sampler_parked_wait(sampler, parked));
-	state.detail = 0;
-	uint32_t number = rcore_profile_state(sampler->profile, &state);
-	rcore_address_map_put(&sampler->parked_states, parked->track.node, (int)number);
-	return number;
-}
-
 /*
  * Finds the labels of a fiber that has the frames of the last round. Its
  * context is looked up in depth in one of DEEP_ROUNDS rounds.
@@ -240,48 +219,14 @@ static void compare_labels(struct rcore_sampler *sampler, struct rcore_parked *p
 	rcore_sampler_labels(sampler, track, is_deep ? now : track->context.looked);
 }
 
-static void decode(struct rcore_sampler *sampler, struct rcore_parked *parked, uint64_t now)
+void rcore_parked_free_all(struct rcore_sampler *sampler)
 {
-	struct rcore_track *track = &parked->track;
-	struct rcore_sampled_thread *thread = parked->thread;
-	uint64_t object = rcore_piece_field(&parked->fiber, &sampler->layout->fiber.self);
-	rcore_track_decode(sampler, track);
-	track->thread = thread->track.thread;
-	if (track->context.object != object)
-		track->context.is_known = false;
-	track->context.object = object;
-	/* The stack was read after it. */
-	track->context.is_copied = false;
-	track->fiber =
-		rcore_sampler_fiber(sampler, parked->address, object, thread, track->thread);
-	rcore_sampler_labels(sampler, track, now);
-	parked->state_number = state_of(sampler, parked);
-	keep(parked);
-}
-
-/* Reads those that have run like threads. They may be running again. */
-static struct rcore_error *read_moved(struct rcore_sampler *sampler,
-				      struct rcore_parked **moved, size_t count, uint64_t now)
-{
-	struct rcore_stack **stacks = rcore_calloc(count, sizeof(*stacks));
-	struct rcore_error *err = stacks ? NULL : rcore_error_no_memory();
-	for (int attempt = 0; !err && count && attempt < ATTEMPTS; attempt++) {
-		size_t left = 0;
-		for (size_t i = 0; i < count; i++)
-			stacks[i] = &moved[i]->track.stack;
-		err = rcore_stack_read(&sampler->reader, stacks, count, NULL, 0);
-		for (size_t i = 0; !err && i < count; i++) {
-			enum rcore_stack_verdict verdict =
-				rcore_stack_check(&sampler->reader, &moved[i]->track.stack);
-			if (verdict == RCORE_STACK_GOOD)
-				decode(sampler, moved[i], now);
-			else if (verdict == RCORE_STACK_MOVED || verdict == RCORE_STACK_TORN)
-				moved[left++] = moved[i];
-		}
-		count = left;
-	}
-	free(stacks);
-	return err;
+	for (size_t i = 0; i < sampler->parked.count; i++)
+		free_one(sampler->parked.items[i]);
+	free(sampler->parked.items);
+	for (size_t i = 0; i < RCORE_PARKED_TOGETHER; i++)
+		for (size_t k = 0; k < RCORE_PARKED_LENT; k++)
+			free(sampler->lent[i][k].bytes);
 }
 
 static void leave(struct rcore_sampler *sampler, struct rcore_parked *parked)
@@ -295,7 +240,7 @@ static void add_samples(struct rcore_sampler *sampler, uint64_t now)
 {
 	for (size_t i = 0; i < sampler->parked.count; i++) {
 		struct rcore_parked *parked = sampler->parked.items[i];
-		if (!parked->is_resolved)
+		if (!parked->is_resolved || parked->is_left)
 			continue;
 		rcore_track_add(sampler, &parked->track, parked->track.node,
 				parked->state_number, parked->since, now, 0, 0);
@@ -308,8 +253,8 @@ static struct rcore_error *round_of(struct rcore_sampler *sampler)
 {
 	struct rcore_parked **moved = rcore_calloc(sampler->parked.count, sizeof(*moved));
 	size_t kept = 0, moved_count = 0;
-	sampler->fiber_rounds++;
-	find_threads(sampler);
+	rcore_parked_begin_turns(sampler);
+	choose(sampler);
 	struct rcore_error *err = moved ? read_round(sampler) : rcore_error_no_memory();
 	uint64_t now = rcore_clock_ns();
 	for (size_t i = 0; !err && i < sampler->parked.count; i++) {
@@ -317,16 +262,16 @@ static struct rcore_error *round_of(struct rcore_sampler *sampler)
 		enum fate fate = fate_of(sampler, parked);
 		if (fate == GONE) {
 			leave(sampler, parked);
-			rcore_parked_free(parked);
+			free_one(parked);
 			continue;
 		}
-		if (fate != RESTS)
+		if (fate != RESTS && fate != LEFT)
 			parked->is_resolved = false;
 		if (fate == RUNS)
 			leave(sampler, parked);
 		if (fate == MOVED)
 			moved[moved_count++] = parked;
-		if (fate == RESTS && !parked->is_skipped)
+		if (fate == RESTS && is_read(parked))
 			compare_labels(sampler, parked, i, now);
 		sampler->parked.items[kept++] = parked;
 	}
@@ -341,10 +286,11 @@ static struct rcore_error *round_of(struct rcore_sampler *sampler)
 				err = rcore_error_no_memory();
 	}
 	if (!err)
-		err = read_moved(sampler, moved, moved_count, now);
+		err = rcore_parked_read_moved(sampler, moved, moved_count, now);
 	if (!err)
 		add_samples(sampler, now);
 	free(moved);
+	rcore_parked_end_turns(sampler);
 	return err;
 }
 
@@ -354,7 +300,17 @@ RCORE_HOT struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler
 	if (rate <= 0 || (double)(now - sampler->last_fibers) < SECOND / rate)
 		return NULL;
 	sampler->last_fibers = now;
+	sampler->fiber_rounds++;
 	look_at_threads(sampler, now);
 	struct rcore_error *err = rcore_parked_search(sampler, now);
 	return err ? err : round_of(sampler);
+}
+
+struct rcore_error *rcore_sampler_end_fibers(struct rcore_sampler *sampler)
+{
+	if (sampler->turns.every <= 1)
+		return NULL;
+	sampler->turns.every = 1;
+	sampler->last_fibers = 0;
+	return rcore_sampler_parked(sampler, rcore_clock_ns());
 }

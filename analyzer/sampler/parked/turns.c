@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <time.h>
+
+#include "base/hot.h"
+#include "sampler/sampler_private.h"
+
+/*
+ * Which parked fibers a round reads. To compare 2,000 of them takes some 10 ms,
+ * ten times a second, if their thread has run. So if this takes more than its
+ * share of a processor, the fibers take turns: a round reads every second of
+ * them, or every third ... A sample represents the time since the fiber was
+ * read before, so the sums stay right.
+ */
+enum {
+	FEWEST = 1, /* samples of a fiber per second */
+	/* Have their turn together, because one range has several of them. */
+	NEIGHBOURS = 16,
+};
+
+static uint64_t processor_time(void)
+{
+	struct timespec time;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+void rcore_parked_begin_turns(struct rcore_sampler *sampler)
+{
+	struct rcore_parked_turns *turns = &sampler->turns;
+	if (!turns->every)
+		turns->every = 1;
+	turns->read = turns->first = turns->left = 0;
+	turns->begun = processor_time();
+}
+
+RCORE_HOT bool rcore_parked_has_turn(struct rcore_sampler *sampler,
+				     const struct rcore_parked *parked)
+{
+	struct rcore_parked_turns *turns = &sampler->turns;
+	bool is_first = !parked->round;
+	if (!is_first && parked->number / NEIGHBOURS % turns->every !=
+				 sampler->fiber_rounds % turns->every) {
+		turns->left++;
+		return false;
+	}
+	turns->read++;
+	turns->first += is_first;
+	return true;
+}
+
+void rcore_parked_end_turns(struct rcore_sampler *sampler)
+{
+	struct rcore_parked_turns *turns = &sampler->turns;
+	const struct rcore_sampler_options *options = &sampler->options;
+	sampler->statistics.parked_left += turns->left;
+	/* The first look at a fiber takes many times longer than the others. */
+	if (options->fiber_share <= 0 || !turns->read || turns->read < 2 * turns->first)
+		return;
+	double cost = (double)(processor_time() - turns->begun) / 1e9;
+	double allowed = options->fiber_share / options->fiber_rate;
+	turns->cost = turns->cost > 0 ? (turns->cost + cost) / 2 : cost;
+	double all = turns->cost * (double)turns->every;
+	double every = turns->every;
+	if (turns->cost > allowed)
+		every = fmin(ceil(all / allowed), options->fiber_rate / FEWEST);
+	else if (turns->every > 1 && all / (every - 1) < allowed)
+		every--;
+	turns->every = (size_t)every;
+	turns->cost = all / every;
+}
