@@ -2,6 +2,7 @@
 #include "model/wait_text.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -100,19 +101,32 @@ void rcore_lock_write(const struct rcore_snapshot *snapshot, enum rcore_lock_kin
 	write_owner(snapshot, owner, out);
 }
 
+/* Returns the length of digits, and sets that of those after a point. */
+static size_t digits_of(const char *number, size_t *ret_decimals)
+{
+	size_t whole = strspn(number, "0123456789");
+	*ret_decimals = number[whole] == '.' ? strspn(number + whole + 1, "0123456789") : 0;
+	return whole + (*ret_decimals ? *ret_decimals + 1 : 0);
+}
+
 /*
- * Writes a number of seconds. `number` is what Ruby's inspect prints. If it is
- * at least one second, cuts it after the milliseconds: the rest of a timeout,
- * such as 59.979695668000204, has more digits than anybody reads.
+ * Writes a number of seconds. `number` is what Ruby's inspect prints. Computed
+ * timeouts, such as 59.979695668000204, have more digits than anybody reads. If
+ * it is at least one second, cuts it after the milliseconds. If it is less and
+ * has digits beyond the microseconds, rounds it to three digits.
  */
 static void write_seconds(const char *number, FILE *out)
 {
-	enum { DECIMALS = 3 };
-	size_t whole = strspn(number, "0123456789");
-	size_t decimals = number[whole] == '.' ? strspn(number + whole + 1, "0123456789") : 0;
-	if (number[0] > '0' && number[0] <= '9' && decimals > DECIMALS &&
-	    !number[whole + 1 + decimals])
-		fprintf(out, "%.*s", (int)(whole + 1 + DECIMALS), number);
+	enum { MILLI = 3, MICRO = 6 };
+	size_t decimals, length = digits_of(number, &decimals);
+	const char *exponent = number + length;
+	bool is_whole = length && !*exponent, is_small = number[0] == '0' && is_whole;
+	if (length && !strncmp(exponent, "e-", 2) && exponent[2])
+		is_small = !exponent[2 + strspn(exponent + 2, "0123456789")];
+	if (is_small && decimals > MICRO)
+		fprintf(out, "%.3g", strtod(number, NULL));
+	else if (is_whole && number[0] > '0' && decimals > MILLI)
+		fprintf(out, "%.*s", (int)(length - decimals + MILLI), number);
 	else
 		rcore_escape_write(out, number);
 	fputs(" s", out);
