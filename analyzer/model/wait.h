@@ -36,7 +36,9 @@ enum rcore_wait_kind {
 	RCORE_WAIT_RESOLVE, /* for the address of a host's name */
 	/* For a connection of a pool; `object` is the pool. */
 	RCORE_WAIT_CONNECTION,
-	RCORE_WAIT_KINDS, /* how many kinds there are */
+	RCORE_WAIT_SEMAPHORE, /* to acquire a semaphore of a library */
+	RCORE_WAIT_TASK,      /* for a task of a library, a fiber, to end */
+	RCORE_WAIT_KINDS,     /* how many kinds there are */
 };
 
 /* How that is known, most reliable first. */
@@ -72,17 +74,18 @@ struct rcore_wait {
 	uint64_t object;  /* VALUE of what it waits for; 0: none or unknown */
 	/* rb_mutex_t: MUTEX, MONITOR; CONDITION: the one to lock again. */
 	uint64_t lock;
-	struct rcore_owner owner; /* MUTEX, MONITOR, GVL */
+	struct rcore_owner owner; /* MUTEX, MONITOR, GVL; TASK: its fiber */
 	int thread;               /* JOIN: index of the thread; -1: unknown */
 	uint64_t ractor;          /* RACTOR: whose value, by id; 0: unknown */
-	/* POP, PUSH, CONNECTION: the next three are known. */
+	/* POP, PUSH, CONNECTION, SEMAPHORE: the next three are known. */
 	bool has_counts;
 	/*
-	 * Items in the queue, or connections in use; and fibers that wait like
-	 * this one, which counts too.
+	 * Items in the queue, or connections in use, or how often a semaphore
+	 * is acquired; and fibers that wait like this one, which counts too.
 	 */
 	uint64_t length, waiting;
-	uint64_t max;  /* of a SizedQueue or a pool; 0: a Queue, or unknown */
+	/* Of a SizedQueue, pool or semaphore; 0: a Queue, or unknown. */
+	uint64_t max;
 	bool is_timed; /* has a timeout */
 	/*
 	 * As Ruby inspects it: the timeout, "0.5"; RESOLVE: the host's name;
@@ -95,6 +98,11 @@ struct rcore_wait {
 	struct rcore_wait_fd *fds;
 	size_t fd_count;
 	const char *syscall; /* SYSCALL: its name */
+	/*
+	 * The class of `object` if it is not one of Ruby's own:
+	 * "Async::Semaphore". NULL: it is, or the class is unknown.
+	 */
+	const char *type;
 };
 
 enum rcore_lock_kind {

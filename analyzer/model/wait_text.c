@@ -25,6 +25,8 @@ static const char *const kind_names[] = {
 	[RCORE_WAIT_SYSCALL] = "syscall",
 	[RCORE_WAIT_RESOLVE] = "resolve",
 	[RCORE_WAIT_CONNECTION] = "connection",
+	[RCORE_WAIT_SEMAPHORE] = "semaphore",
+	[RCORE_WAIT_TASK] = "task",
 };
 
 const char *rcore_wait_kind_name(enum rcore_wait_kind kind)
@@ -140,18 +142,33 @@ static void write_limit(const struct rcore_wait *wait, FILE *out)
 	write_seconds(wait->argument, out);
 }
 
-static void write_queue(const struct rcore_wait *wait, FILE *out)
+void rcore_wait_object_write(const struct rcore_wait *wait, FILE *out)
 {
-	fprintf(out, "waits for %s %s 0x%" PRIx64,
-		wait->kind == RCORE_WAIT_PUSH ? "room in" : "an item of",
-		wait->max ? "SizedQueue" : "Queue", wait->object);
+	const char *type = wait->kind == RCORE_WAIT_CONDITION   ? "ConditionVariable"
+			   : wait->kind == RCORE_WAIT_SEMAPHORE ? "semaphore"
+			   : wait->kind == RCORE_WAIT_TASK      ? "task"
+			   : wait->max                          ? "SizedQueue"
+								: "Queue";
+	rcore_escape_write(out, wait->type ? wait->type : type);
+	fprintf(out, " 0x%" PRIx64, wait->object);
+}
+
+/* " (5 of 5 in use, 3 waiting)" */
+static void write_counts(const struct rcore_wait *wait, const char *what, FILE *out)
+{
 	if (!wait->has_counts)
 		return;
 	fprintf(out, " (%" PRIu64, wait->length);
 	if (wait->max)
 		fprintf(out, " of %" PRIu64, wait->max);
-	fprintf(out, " item%s, %" PRIu64 " waiting)",
-		wait->length == 1 && !wait->max ? "" : "s", wait->waiting);
+	fprintf(out, " %s, %" PRIu64 " waiting)", what, wait->waiting);
+}
+
+static void write_queue(const struct rcore_wait *wait, FILE *out)
+{
+	fprintf(out, "waits for %s ", wait->kind == RCORE_WAIT_PUSH ? "room in" : "an item of");
+	rcore_wait_object_write(wait, out);
+	write_counts(wait, wait->length == 1 && !wait->max ? "item" : "items", out);
 }
 
 /* Who holds the flock() of a file. */
@@ -234,11 +251,26 @@ static void write_connection(const struct rcore_snapshot *snapshot,
 	for (size_t i = 0; i < snapshot->pool_count; i++)
 		if (snapshot->pools[i].object == wait->object)
 			resource = snapshot->pools[i].resource;
-	fprintf(out, "waits for %s of pool 0x%" PRIx64 " (%" PRIu64, resource, wait->object,
-		wait->length);
-	if (wait->max)
-		fprintf(out, " of %" PRIu64, wait->max);
-	fprintf(out, " in use, %" PRIu64 " waiting)", wait->waiting);
+	fprintf(out, "waits for %s of pool 0x%" PRIx64, resource, wait->object);
+	write_counts(wait, "in use", out);
+}
+
+/* "waits for Async::Semaphore 0x7f12 (3 of 3 acquired, 10 waiting)" */
+static void write_semaphore(const struct rcore_wait *wait, FILE *out)
+{
+	fputs("waits for ", out);
+	rcore_wait_object_write(wait, out);
+	write_counts(wait, "acquired", out);
+}
+
+static void write_task(const struct rcore_snapshot *snapshot, const struct rcore_wait *wait,
+		       FILE *out)
+{
+	fputs("waits for the end of ", out);
+	if (wait->owner.fiber >= 0)
+		fputs(rcore_fiber_text(snapshot, wait->owner.fiber), out);
+	else
+		rcore_wait_object_write(wait, out);
 }
 
 static void write_object_text(const struct rcore_wait *wait, const char *before, FILE *out)
@@ -267,7 +299,8 @@ void rcore_wait_write(const struct rcore_snapshot *snapshot, const struct rcore_
 		write_limit(wait, out);
 		break;
 	case RCORE_WAIT_CONDITION:
-		fprintf(out, "waits for ConditionVariable 0x%" PRIx64, wait->object);
+		fputs("waits for ", out);
+		rcore_wait_object_write(wait, out);
 		write_limit(wait, out);
 		break;
 	case RCORE_WAIT_JOIN:
@@ -319,49 +352,13 @@ void rcore_wait_write(const struct rcore_snapshot *snapshot, const struct rcore_
 		write_connection(snapshot, wait, out);
 		write_limit(wait, out);
 		break;
+	case RCORE_WAIT_SEMAPHORE:
+		write_semaphore(wait, out);
+		break;
+	case RCORE_WAIT_TASK:
+		write_task(snapshot, wait, out);
+		break;
 	case RCORE_WAIT_KINDS:
 		break;
 	}
-}
-
-/* "socket:[7] TCP 127.0.0.1:4 with 127.0.0.1:5": the last word; or a path. */
-static const char *peer_of(const struct rcore_wait *wait)
-{
-	if (wait->kind != RCORE_WAIT_IO || wait->fd_count != 1 || !wait->fds[0].link)
-		return NULL;
-	const char *link = wait->fds[0].link, *with = strstr(link, " with ");
-	if (with)
-		return with + strlen(" with ");
-	return link[0] == '/' ? link : NULL;
-}
-
-static bool same_peer(const struct rcore_wait *a, const struct rcore_wait *b)
-{
-	const char *one = a ? peer_of(a) : NULL, *other = b ? peer_of(b) : NULL;
-	return one && other && !strcmp(one, other) &&
-	       rcore_same_text(a->fds[0].mode, b->fds[0].mode);
-}
-
-bool rcore_waits_same_peer(const struct rcore_snapshot *snapshot, const int *fibers,
-			   size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (!same_peer(snapshot->fibers[fibers[0]].wait,
-			       snapshot->fibers[fibers[i]].wait))
-			return false;
-	return count > 0;
-}
-
-void rcore_wait_peer_write(const struct rcore_wait *wait, bool plural, FILE *out)
-{
-	const char *mode = wait->fds[0].mode;
-	fputs(plural ? "wait" : "waits", out);
-	if (!mode)
-		fputs(" for ", out);
-	else
-		fprintf(out, " to %s %s", mode,
-			!strcmp(mode, "read")    ? "from "
-			: !strcmp(mode, "write") ? "to "
-						 : "");
-	rcore_escape_write(out, peer_of(wait));
 }

@@ -13,32 +13,26 @@ static inline bool rcore_wait_is_for_lock(const struct rcore_wait *wait)
 }
 
 /*
- * Whether a fiber waits for a lock, for room in a queue, or for a connection:
- * others keep it from its work. NULL-safe.
+ * Whether a fiber waits for a lock, for room in a queue, for a connection or a
+ * semaphore: others keep it from its work. NULL-safe.
  */
 static inline bool rcore_wait_is_blocked(const struct rcore_wait *wait)
 {
 	return rcore_wait_is_for_lock(wait) ||
-	       (wait && (wait->kind == RCORE_WAIT_PUSH || wait->kind == RCORE_WAIT_CONNECTION));
+	       (wait && (wait->kind == RCORE_WAIT_PUSH || wait->kind == RCORE_WAIT_CONNECTION ||
+			 wait->kind == RCORE_WAIT_SEMAPHORE));
 }
 
 /* Returns "T3" if its thread has no other fiber, otherwise "T3.F2". */
 const char *rcore_fiber_text(const struct rcore_snapshot *snapshot, int fiber);
 
+/* Writes what a fiber waits for: "Queue 0x7f12", "Async::Semaphore 0x7f12". */
+void rcore_wait_object_write(const struct rcore_wait *wait, FILE *out);
+
 /* Writes a lock and its owner, if any: "Mutex 0x7f12 held by T3". */
 void rcore_lock_write(const struct rcore_snapshot *snapshot, enum rcore_lock_kind kind,
 		      uint64_t object, uint64_t lock, const struct rcore_owner *owner,
 		      FILE *out);
-
-/*
- * Whether all of these fibers wait to read from, or to write to, the same peer
- * or file, each by a descriptor of its own.
- */
-bool rcore_waits_same_peer(const struct rcore_snapshot *snapshot, const int *fibers,
-			   size_t count);
-
-/* Writes "waits to read from 10.0.0.5:80", for a wait that has a peer. */
-void rcore_wait_peer_write(const struct rcore_wait *wait, bool plural, FILE *out);
 
 /* Return constant names for JSON: "mutex", "vm". */
 const char *rcore_lock_kind_name(enum rcore_lock_kind kind);

@@ -82,10 +82,10 @@ static struct rcore_error *add_queue(struct rcore_summary *summary,
 	if (!out)
 		return rcore_error_no_memory();
 	rcore_summary_who(snapshot, line.fibers, line.fiber_count, "waits", "wait", out);
-	fprintf(out,
-		" for room in SizedQueue 0x%" PRIx64 ", which is full (%" PRIu64 " of %" PRIu64
-		" items)",
-		wait->object, wait->length, wait->max);
+	fputs(" for room in ", out);
+	rcore_wait_object_write(wait, out);
+	fprintf(out, ", which is full (%" PRIu64 " of %" PRIu64 " items)", wait->length,
+		wait->max);
 	return rcore_summary_add(summary, &line, out, &text);
 }
 

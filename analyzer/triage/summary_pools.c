@@ -9,6 +9,7 @@
 #include "triage/activity.h"
 #include "triage/summary_lines.h"
 #include "triage/summary_text.h"
+#include "triage/wait_peer.h"
 #include "triage/workers.h"
 
 /*
@@ -39,6 +40,8 @@ static const char *const wait_verbs[RCORE_WAIT_KINDS][2] = {
 				  "wait in the fiber scheduler"},
 	[RCORE_WAIT_SYSCALL] = {"is in a system call", "are in a system call"},
 	[RCORE_WAIT_CONNECTION] = {"waits for a connection", "wait for a connection"},
+	[RCORE_WAIT_SEMAPHORE] = {"waits for a semaphore", "wait for a semaphore"},
+	[RCORE_WAIT_TASK] = {"waits for a task", "wait for a task"},
 	[RCORE_WAIT_RESOLVE] = {"resolves a host's name", "resolve a host's name"},
 };
 static const char *const run_verbs[2] = {"runs", "run"};

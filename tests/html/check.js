@@ -95,7 +95,7 @@ async function labels(page, waiting, report) {
 		edge.dispatchEvent(new MouseEvent("click", { bubbles: true }));
 		return [text.textContent, edge.getAttribute("aria-label"), before, after, shown()];
 	}));
-	const known = new Set([...waiting.map(({ wait }) => plain([wait.kind.replace(/_/g, " "), wait.object].filter(Boolean).join(" "))), ...report.pools.length ? ["connection", "held by"] : []]);
+	const known = new Set([...waiting.map(({ wait }) => plain([wait.kind.replace(/_/g, " "), wait.object].filter(Boolean).join(" "))), ...report.pools.length ? ["connection", "semaphore", "held by"] : []]);
 	// Fibers and threads wait, one or several of them; a pool is held.
 	const one = /^[TE]\S+ (.* )?waits: /s, several = /^[TE]\S+( [TE]\S+)+ wait: /, held = /^Pool of .*, held by [TE]/s;
 	return found.flatMap(([text, about, ...states]) => [...same(`arrow ${text}`, states, ["hidden", "visible", "visible"]), ...same(`a reason ${text}`, known.has(text), true),

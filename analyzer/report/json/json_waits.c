@@ -68,6 +68,7 @@ static struct json_object *wait_object(struct rcore_json *json,
 	rcore_json_add_text(json, object, "method", wait->method);
 	rcore_json_add_text(json, object, "hook", wait->hook);
 	rcore_json_add_hex(json, object, "object", wait->object);
+	rcore_json_add_text(json, object, "class", wait->type);
 	rcore_json_add_hex(json, object, "lock", wait->lock);
 	add_owner(json, object, snapshot, &wait->owner);
 	if (wait->thread >= 0)

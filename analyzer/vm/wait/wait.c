@@ -32,7 +32,7 @@ static struct rcore_error *index_objects(struct rcore_waits *waits)
 
 /*
  * If a program parked a fiber itself, not through a scheduler's hook, only the
- * program knows what the fiber waits for.
+ * program knows what the fiber waits for (for async: wait_async.c).
  */
 static bool may_wait(struct rcore_waits *waits, const struct rcore_fiber *fiber)
 {
@@ -49,6 +49,8 @@ static struct rcore_error *look_at_stacks(struct rcore_waits *waits)
 		const struct rcore_fiber *fiber = &loader->fibers.items[i];
 		if (fiber->frame_count && may_wait(waits, fiber))
 			err = rcore_wait_frames(waits, (int)i);
+		if (!err && fiber->status == RCORE_FIBER_SUSPENDED)
+			err = rcore_wait_async(waits, (int)i);
 		if (!err && fiber->is_current)
 			err = rcore_wait_syscall(waits, (int)i);
 	}
@@ -160,6 +162,8 @@ struct rcore_error *rcore_load_waits(struct rcore_loader *loader)
 		err = rcore_wait_lock_names(&waits);
 	if (!err)
 		err = add_known_waiters(&waits);
+	if (!err)
+		err = rcore_wait_async_count(&waits);
 	if (!err)
 		err = keep_locks(&waits);
 	rcore_address_map_deinit(&waits.thread_of);

@@ -159,6 +159,12 @@ struct rcore_error *rcore_wait_set_name(struct rcore_waits *waits, struct rcore_
 /* wait_frames.c: reads the methods on the stack. */
 struct rcore_error *rcore_wait_frames(struct rcore_waits *waits, int fiber);
 /*
+ * wait_async.c: finds what a parked fiber waits for if only the gem async knows
+ * it. The second function counts the waiters of each such object.
+ */
+struct rcore_error *rcore_wait_async(struct rcore_waits *waits, int fiber);
+struct rcore_error *rcore_wait_async_count(struct rcore_waits *waits);
+/*
  * wait_scheduler.c: finds the innermost frame of a hook of the fiber scheduler;
  * -1 if there is none.
  */

@@ -9,6 +9,7 @@
 #include "base/count.h"
 #include "base/grow.h"
 #include "base/text.h"
+#include "ruby/heap/moved.h"
 #include "ruby/inspect/inspect.h"
 #include "ruby/object/array.h"
 #include "ruby/object/hash.h"
@@ -28,6 +29,8 @@ enum holders {
 	HOLDERS_KEYS, /* a Hash from the Thread to its connection */
 	/* A Symbol: Thread#[] has the connection under this name. */
 	HOLDERS_LOCALS,
+	/* A number; fibers that run what has acquired it have its frame. */
+	HOLDERS_FRAMES,
 };
 
 static const struct library {
@@ -61,6 +64,12 @@ static const struct library {
 	 {"@max_size"},
 	 HOLDERS_KEYS,
 	 "@allocated"},
+	{"Async",
+	 "an Async::Semaphore",
+	 "Async::Semaphore#wait",
+	 {"@limit"},
+	 HOLDERS_FRAMES,
+	 "@count"},
 };
 
 enum {
@@ -197,6 +206,39 @@ static struct rcore_error *by_locals(struct search *search, struct rcore_pool *p
 	return err;
 }
 
+static bool has_acquired(const struct search *search, const struct rcore_fiber *fiber,
+			 uint64_t semaphore)
+{
+	static const char *const methods[] = {"Async::Semaphore#acquire",
+					      "block in Async::Semaphore#async"};
+	if (fiber->wait && fiber->wait->kind == RCORE_WAIT_SEMAPHORE &&
+	    fiber->wait->object == semaphore)
+		return false;
+	for (size_t i = 0; i < fiber->frame_count; i++)
+		for (size_t j = 0; j < RCORE_COUNT(methods); j++)
+			if (rcore_same_text(fiber->frames[i].label, methods[j]) &&
+			    rcore_is_same_object(search->ruby, fiber->frames[i].self,
+						 semaphore))
+				return true;
+	return false;
+}
+
+static struct rcore_error *by_frames(struct search *search, struct rcore_pool *pool,
+				     uint64_t count)
+{
+	const struct rcore_snapshot *snapshot = search->snapshot;
+	pool->used = count >> 1;
+	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+		if (!has_acquired(search, &snapshot->fibers[i], pool->object))
+			continue;
+		int *holder = rcore_push(&search->holders);
+		if (!holder)
+			return rcore_error_no_memory();
+		*holder = (int)i;
+	}
+	return NULL;
+}
+
 static struct rcore_error *find_holders(struct search *search, const struct library *library,
 					struct rcore_pool *pool)
 {
@@ -209,6 +251,8 @@ static struct rcore_error *find_holders(struct search *search, const struct libr
 		err = by_owners(search, pool, holders);
 	else if (library->holders == HOLDERS_KEYS)
 		err = by_keys(search, pool, holders);
+	else if (library->holders == HOLDERS_FRAMES)
+		err = by_frames(search, pool, holders);
 	else
 		err = by_locals(search, pool, holders);
 	err = rcore_error_forgive(err);
@@ -254,7 +298,8 @@ static struct rcore_error *look_at(struct search *search, struct rcore_fiber *fi
 {
 	*ret = -1;
 	if (!fiber->wait ||
-	    (fiber->wait->kind != RCORE_WAIT_CONDITION && fiber->wait->kind != RCORE_WAIT_POP))
+	    (fiber->wait->kind != RCORE_WAIT_CONDITION && fiber->wait->kind != RCORE_WAIT_POP &&
+	     fiber->wait->kind != RCORE_WAIT_SEMAPHORE))
 		return NULL;
 	for (size_t i = 0; i < fiber->frame_count && i < DEPTH; i++) {
 		const struct library *library = library_of(&fiber->frames[i]);
@@ -306,7 +351,7 @@ static struct rcore_error *keep(struct search *search, const int *pool_of_fiber)
 	snapshot->pool_count = search->pools.count;
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
 		struct rcore_wait *wait = snapshot->fibers[i].wait;
-		if (pool_of_fiber[i] < 0)
+		if (pool_of_fiber[i] < 0 || wait->kind == RCORE_WAIT_SEMAPHORE)
 			continue;
 		const struct rcore_pool *pool = &snapshot->pools[pool_of_fiber[i]];
 		wait->kind = RCORE_WAIT_CONNECTION;

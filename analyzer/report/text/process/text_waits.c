@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "model/wait_text.h"
+#include "triage/wait_peer.h"
 
 void rcore_text_deadlocks(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
 {

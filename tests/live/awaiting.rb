@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+# Fibers of the gem async that wait for its own objects. With "later", its
+# conditions and tasks wait for objects of the VM, as in its later releases,
+# whose queues are those of the VM.
+require "async"
+require "async/barrier"
+require "async/queue"
+require "async/semaphore"
+require "async/variable"
+require_relative "counting"
+
+LATER = ARGV[0] == "later"
+
+if LATER
+  # As in async 2.46.
+  module Async
+    class Condition
+      def initialize
+        @ready = Thread::Queue.new
+      end
+
+      def wait
+        @ready.pop
+      end
+    end
+
+    class Task
+      MUTEX, DONE = Thread::Mutex.new, Thread::ConditionVariable.new
+
+      def wait
+        MUTEX.synchronize { DONE.wait(MUTEX) }
+      end
+    end
+  end
+end
+
+def hold(semaphore)
+  semaphore.acquire { sleep }
+end
+
+Async do |task|
+  semaphore, queue, full = Async::Semaphore.new(3), Async::Queue.new, Async::LimitedQueue.new(2)
+  condition, variable = Async::Condition.new, Async::Variable.new
+  2.times { task.async { hold(semaphore) } }
+  semaphore.async { sleep }
+  10.times { task.async { hold(semaphore) } }
+  7.times { task.async { queue.dequeue } } unless LATER
+  6.times { task.async { full.enqueue(1) } } unless LATER
+  5.times { task.async { condition.wait } }
+  3.times { task.async { variable.wait } }
+  sleeper = task.async { sleep 5000 }
+  2.times { task.async { sleeper.wait } }
+  barrier = Async::Barrier.new
+  barrier.async { sleep 4000 }
+  task.async { barrier.wait }
+  # The program's own fiber, which only the program can resume.
+  Fiber.new { Fiber.yield }.tap(&:resume).then { |fiber| task.async { sleep; fiber } }
+  task.async do
+    File.write("pid", Process.pid)
+    count_forever
+  end
+end
