@@ -155,6 +155,8 @@ static RCORE_HOT struct rcore_error *tick(struct rcore_sampling *sampling, uint6
 			return err;
 		rcore_member_leave(sampling, member);
 		if (!member->is_given_up && rcore_process_is_alive(member->pid)) {
+			sampling->summary.has_executed |=
+				member->pid == sampling->options->pid && member->was_sampled;
 			rcore_member_restart(member, now);
 			continue;
 		}
@@ -301,6 +303,15 @@ static struct rcore_error *why_nothing(struct rcore_sampling *sampling,
 	return last;
 }
 
+static void note_end(struct rcore_sampling *sampling, uint64_t now)
+{
+	const struct rcore_sampling_options *options = sampling->options;
+	struct rcore_sampling_summary *summary = &sampling->summary;
+	summary->has_ended =
+		!options->system && !sampling->members.count && !has_ended(sampling, now);
+	summary->is_alive = summary->has_ended && rcore_process_is_alive(options->pid);
+}
+
 static RCORE_HOT struct rcore_error *run(struct rcore_sampling *sampling)
 {
 	struct rcore_error *err = NULL, *last = NULL;
@@ -334,6 +345,7 @@ static RCORE_HOT struct rcore_error *run(struct rcore_sampling *sampling)
 			err = rest(sampling, next);
 		now = rcore_clock_ns();
 	}
+	note_end(sampling, now);
 	if (!err)
 		err = rcore_records_add_last(sampling, now);
 	struct rcore_error *failure = report(sampling, true);

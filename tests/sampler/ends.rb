@@ -14,7 +14,8 @@ module Ends
         SamplerCase.new("exec #{ruby.name}") { Ends.becomes(self, ruby, "exec", "Object#before_exec", "Object#after_exec") },
         SamplerCase.new("fork #{ruby.name}") { Ends.becomes(self, ruby, "fork", "Object#child_work") },
       ]
-    end + [SamplerCase.new("title") { Ends.title(self) }]
+    end + [SamplerCase.new("title") { Ends.title(self) }] +
+      ENDINGS.map { |code, text| SamplerCase.new("early #{code}") { Ends.early(self, code, text) } }
   end
 
   # The program runs on, and what was recorded can be read.
@@ -45,6 +46,24 @@ module Ends
     test.same("the flame graph", "after", File.read(svg)[/id="title"[^>]*>([^<]*)/, 1])
   ensure
     Child.stop(pid, -pid) if pid
+  end
+
+  # How the last line says that a process did not live until the end of -d.
+  ENDINGS = {
+    "sleep 2" => "; the process ended;",
+    "sleep 2; exec 'sleep', '30'" => "; the process became a program that is not Ruby;",
+    "sleep 2; exec 'ruby', '-e', 'sleep 30'" => "; the process became another program;",
+    "sleep 2; exec 'ruby', '-e', 'sleep 1'" => "; the process became another program, and ended;",
+    "sleep 30" => nil,
+  }.freeze
+
+  def self.early(test, code, text)
+    pid = Process.spawn(RbConfig.ruby, "--disable-gems", "-e", code, pgroup: true)
+    _, err, status = test.rcore("record", "-p", pid.to_s, "-d", "5", "-o", File.join(test.folder, "early.rec"))
+    test.same("the exit status", 0, status)
+    test.same("the end in #{err.inspect}", text, err[/; the process.*;/])
+  ensure
+    Child.stop(pid)
   end
 
   MADE = /\A(?:block (?:\(\d levels\) )?in )?(?:<main>|Object#(?:deep|made\d+)|[A-Z]\w+(?:::\w+)*[#.]\w+[?!=]?)\z/.freeze

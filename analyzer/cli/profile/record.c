@@ -40,7 +40,8 @@ static struct rcore_record_summary shown_of(const struct rcore_record *record)
 		.is_off_cpu = record->asked->off_cpu,
 		.is_calls = record->asked->events.count,
 		.is_functions = record->how.function_count,
-		.is_native = record->asked->native};
+		.is_native = record->asked->native,
+		.is_started = record->asked->command.count};
 }
 
 /* The writer does not know the name of the file. */

@@ -46,6 +46,29 @@ void rcore_record_progress(const struct rcore_record_summary *shown)
 	fflush(stderr);
 }
 
+/* What became of the process, unless rcore was asked to wait for its end. */
+static void summarize_end(const struct rcore_record_summary *shown)
+{
+	const struct rcore_sampling_summary *summary = shown->summary;
+	if (shown->is_started)
+		return;
+	if (summary->is_alive)
+		fputs("; the process became a program that is not Ruby", stderr);
+	else if (summary->has_executed)
+		fputs("; the process became another program", stderr);
+	if (summary->has_ended && !summary->is_alive)
+		fputs(summary->has_executed    ? ", and ended"
+		      : summary->processes > 1 ? "; all processes ended"
+					       : "; the process ended",
+		      stderr);
+}
+
+static void summarize_own(const struct rcore_record_summary *shown)
+{
+	summarize_end(shown);
+	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(shown->summary));
+}
+
 /* Of native frames in records of the BPF program. */
 static void summarize_unwinding(const struct rcore_record_summary *shown)
 {
@@ -80,7 +103,7 @@ static void summarize_events(const struct rcore_record_summary *shown)
 			(unsigned long long)total->unread, rcore_plural(total->unread));
 	summarize_labels(total);
 	summarize_unwinding(shown);
-	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
+	summarize_own(shown);
 }
 
 /* Summarizes the samples of the BPF program. */
@@ -107,7 +130,7 @@ static void summarize_copied(const struct rcore_record_summary *shown)
 			summary->processes == 1 ? "" : "es",
 			summary->processes - summary->copied == 1 ? "was" : "were");
 	summarize_unwinding(shown);
-	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
+	summarize_own(shown);
 }
 
 static void summarize_failures(const struct rcore_sampler_statistics *total)
@@ -163,7 +186,7 @@ static void summarize(const struct rcore_record_summary *shown)
 			(double)total->longest_stop_ns / 1e6);
 	summarize_failures(total);
 	summarize_fibers(total);
-	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(summary));
+	summarize_own(shown);
 }
 
 void rcore_record_end(const struct rcore_record_summary *shown)

@@ -14,6 +14,7 @@ struct rcore_record_summary {
 	bool is_terminal; /* progress was shown */
 	bool is_off_cpu, is_calls, is_native;
 	bool is_functions; /* with is_calls: not system calls */
+	bool is_started;   /* rcore started it, and knows no end but its own */
 };
 
 /* Ruby processes that --system could not sample. All zeroes is empty. */
