@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,40 +34,6 @@ enum {
 	/* How long one tick may try processes that are not sampled yet. */
 	TRIES_NS = 100 * MILLISECOND,
 };
-
-static double own_cpu(void)
-{
-	struct rusage usage;
-	getrusage(RUSAGE_SELF, &usage);
-	return (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6 +
-	       (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
-}
-
-void rcore_sampling_summary(const struct rcore_sampling *sampling,
-			    struct rcore_sampling_summary *ret)
-{
-	*ret = sampling->summary;
-	for (size_t i = 0; i < sampling->members.count; i++)
-		if (sampling->members.items[i].sampler)
-			rcore_statistics_add(
-				&ret->total,
-				rcore_sampler_statistics(sampling->members.items[i].sampler));
-	uint64_t now = rcore_clock_ns();
-	ret->total.ticks = sampling->ticks;
-	ret->seconds = sampling->begun ? (double)(now - sampling->begun) / SECOND : 0;
-	ret->achieved = ret->seconds > 0 ? (double)sampling->ticks / ret->seconds : 0;
-	ret->cpu_seconds = own_cpu() - sampling->cpu_begun;
-	if (!ret->copied)
-		return;
-	struct rcore_bpf_counts counts;
-	sampling->options->engine->counts(sampling->options->bpf, &counts);
-	ret->total.overruns = counts.overruns + sampling->late;
-	ret->total.unread = counts.unread;
-	double taken = (double)ret->total.samples;
-	ret->achieved = taken > 0 ? sampling->options->rate * taken /
-					    (taken + (double)ret->total.overruns)
-				  : 0;
-}
 
 struct rcore_sampler *rcore_sampling_at(struct rcore_sampling *sampling, size_t index)
 {
@@ -379,7 +344,7 @@ struct rcore_error *rcore_sampling_run(const struct rcore_sampling_options *opti
 				       struct rcore_profile *profile)
 {
 	struct rcore_sampling sampling = {
-		.options = options, .profile = profile, .cpu_begun = own_cpu()};
+		.options = options, .profile = profile, .cpu_begun = rcore_sampling_cpu()};
 	sampling.sampler_options = options->sampler;
 	sampling.sampler_options.kept = &sampling.kept;
 	sampling.open = *options->open;

@@ -83,6 +83,9 @@ static inline bool rcore_sampling_is_stopped(const struct rcore_sampling_options
 	return options->stop && *options->stop;
 }
 
+/* sampling_summary.c: the processor time that rcore has used, in seconds. */
+double rcore_sampling_cpu(void);
+
 /*
  * sampling_records.c: adds the records that the BPF program has written since
  * the last call. Error: NO_MEMORY.
