@@ -115,7 +115,9 @@ RCORE_PLUGIN_API int32_t rcore_plugin_set_siginfo(struct rcore_plugin *plugin, i
 /*
  * Adds a kernel thread, in the debugger's order. `registers` are in the order
  * of elf_gregset_t (27 on x86-64, 34 on aarch64); NULL if they cannot be read.
- * `thread_pointer` is 0 if it is unknown.
+ * A register that is unknown is 0, except that an unknown orig_rax is 1 << 63,
+ * because 0 is the number of a system call. `thread_pointer` is 0 if it is
+ * unknown.
  */
 RCORE_PLUGIN_API int32_t rcore_plugin_add_thread(struct rcore_plugin *plugin, int32_t tid,
 						 const uint64_t *registers,

@@ -13,6 +13,7 @@ _AT_PHDR, _AT_ENTRY, _AT_SYSINFO_EHDR = 3, 9, 33
 _PT_LOAD, _MAX_HEADERS = 1, 64
 _NO_ADDRESS = lldb.LLDB_INVALID_ADDRESS
 
+_UNKNOWN_CALL = 1 << 63  # rcore_plugin_add_thread()
 # LLDB's names where rcore's are others.
 _NAMES = {"eflags": "rflags", "x29": "fp", "x30": "lr"}
 
@@ -145,11 +146,13 @@ class Facts:
         frame = thread.GetFrameAtIndex(0)
         if not frame.IsValid():
             return None, 0
-        words = [self._register(frame, name) for name in REGISTERS[self._machine]]
+        names = REGISTERS[self._machine]
+        words = [self._register(frame, name) for name in names]
         pointer = self._register(frame, THREAD_POINTERS[self._machine]) or 0
         if words.count(None) == len(words):
             return None, pointer
-        return [word or 0 for word in words], pointer
+        unknown = [_UNKNOWN_CALL if name == "orig_rax" else 0 for name in names]
+        return [word if word is not None else other for word, other in zip(words, unknown)], pointer
 
     @staticmethod
     def _register(frame, name):

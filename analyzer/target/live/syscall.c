@@ -120,16 +120,17 @@ static bool x86_64(const struct rcore_native_thread *thread, struct rcore_memory
 	if (thread->register_count < X86_64_REGISTERS)
 		return false;
 	int64_t number = (int64_t)thread->registers[ORIG_RAX];
-	if (number < 0 || number > INT32_MAX)
-		return false;
-	ret->number = (int)number;
+	bool is_unknown = number == RCORE_SYSCALL_UNKNOWN;
 	ret->unfinished = is_interrupted(thread);
+	if (is_unknown ? !ret->unfinished : number < 0 || number > INT32_MAX)
+		return false;
+	ret->number = is_unknown ? RESTART : (int)number;
 	for (size_t i = 0; i < 6; i++)
 		ret->arguments[i] = thread->registers[x86_64_arguments[i]];
 	int entered = ret->number == RESTART ? restarted(thread, memory, ret->arguments) : -1;
 	if (entered >= 0)
 		ret->number = entered;
-	return true;
+	return entered >= 0 || !is_unknown;
 }
 
 enum { X8 = 8, AARCH64_PC = 32, AARCH64_REGISTERS = 33, AARCH64_INSTRUCTION = 4 };

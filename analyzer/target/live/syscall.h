@@ -12,6 +12,12 @@
  * the number, and the instruction there, or the one before, is `svc #0`.
  */
 
+/*
+ * orig_rax if a debugger does not know it, as LLDB 19. Then only a call that
+ * the stop interrupted is found, by the code before it.
+ */
+#define RCORE_SYSCALL_UNKNOWN INT64_MIN
+
 /* What the first argument is, for calls that can block. */
 enum rcore_syscall_role {
 	RCORE_SYSCALL_OTHER,
