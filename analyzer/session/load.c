@@ -5,6 +5,7 @@
 
 #include "model/group.h"
 #include "session/live/deployment.h"
+#include "session/live/running.h"
 #include "session/explain.h"
 #include "session/layout/locate.h"
 #include "session/redact.h"
@@ -192,7 +193,9 @@ static struct rcore_error *conclude(struct rcore_session *session,
 	struct rcore_target *target = &session->target;
 	const struct rcore_settings *settings = &session->settings;
 	struct rcore_snapshot *snapshot = moment->snapshot;
-	struct rcore_error *err = rcore_snapshot_group(snapshot, settings->merge_similar);
+	struct rcore_error *err = rcore_running_debugged_fds(target, snapshot);
+	if (!err)
+		err = rcore_snapshot_group(snapshot, settings->merge_similar);
 	if (!err && !settings->no_native && !settings->no_stop)
 		err = rcore_session_weave(target, &session->located, moment);
 	if (!err)

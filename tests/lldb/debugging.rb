@@ -5,6 +5,7 @@ require "pty"
 require_relative "lldb"
 require_relative "program"
 require_relative "../plugin/native"
+require_relative "../plugin/living"
 
 # Kinds of debugging with LLDB: a program that it starts and that forks, several targets, Ctrl-C. The
 # first two on the machine's own Ruby.
@@ -38,6 +39,14 @@ class Debugging
         [fiber.output == "fiber T1.F0, run by this thread\n", "later: #{fiber.output}#{fiber.error}"],
       ].reject(&:first).map(&:last)
     end
+  end
+
+  # What threads wait for, as in the shell: LLDB knows no orig_rax.
+  def waits
+    lldb, rcore, ruby = @lldb, @rcore, @ruby
+    Case.new("waits") do
+      Living.waits(self, ruby) { |program| lldb.bare(rcore, ["process attach -p #{program.pid}"], ["ruby-waits"]).first.output }
+    end.run
   end
 
   # Two cores, a process and a program that does not run, in one LLDB.

@@ -69,6 +69,7 @@ class LldbSuite
     once(newest) if @rubies.any? { |ruby| ruby.name == SHORT }
     # What LLDB starts, or knows by its path alone, has no folder above it.
     @rubies.select { |ruby| ruby.root.empty? }.each { |ruby| check("#{ruby.name} forks") { Debugging.new(newest, @rcore, ruby).forks } }
+    @rubies.select { |ruby| ruby.root.empty? }.each { |ruby| check("#{ruby.name} #{newest.name} waits") { Debugging.new(newest, @rcore, ruby).waits } }
     @rubies.each { |ruby| check("#{ruby.name} #{newest.name} breakpoint") { on_breakpoint(newest, ruby) } }
     @rubies.each { |ruby| check("#{ruby.name} #{newest.name} turns") { on_turns(newest, ruby) } }
     puts "#{@passed} passed, #{@failed} failed"

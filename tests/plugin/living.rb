@@ -54,7 +54,20 @@ module Living
       %w[attached untouched ids].map { |part| one(ruby, debugger, part) }
     end + rubies.flat_map { |ruby| %w[remote conditions non_stop].map { |part| one(ruby, own, part) } } +
       rubies.reject { |ruby| ruby.root.empty? }.map { |ruby| one(ruby, own, "rooted") } +
-      rubies.select { |ruby| ruby.root.empty? }.flat_map { |ruby| %w[forks inferiors interrupt].map { |part| one(ruby, own, part) } }
+      rubies.select { |ruby| ruby.root.empty? }.flat_map { |ruby| %w[forks inferiors interrupt].map { |part| one(ruby, own, part) } } +
+      rubies.select { |ruby| ruby.root.empty? }.map do |ruby|
+        Case.new("process of #{ruby.name}, #{own.name}: waits") { Living.waits(self, ruby) { |program| own.run(["ruby-waits"], before: ["attach #{program.pid}"]).first } }
+      end
+  end
+
+  # What threads wait for, with what their descriptors are, as in the shell. The debugger may be GDB or LLDB.
+  def self.waits(test, ruby)
+    reading = RunningProgram.new(ruby, "reading")
+    reading.run("pid") do
+      wanted, = Open3.capture2(*ROOT, Suite::RCORE, "waits", "-p", reading.pid.to_s)
+      test.fail("rcore waits: #{wanted}") unless wanted.scan(/waits to read fd \d+ \((?:socket:\[\d+\] TCP \S+ with \S+|pipe:\[\d+\])\)/).size == 3
+      test.same("ruby-waits", wanted, yield(reading))
+    end
   end
 
   def self.one(ruby, debugger, part)

@@ -102,6 +102,13 @@ struct rcore_error *rcore_running_fds_set(struct rcore_running_fds *fds,
 void rcore_running_fds_deinit(struct rcore_running_fds *fds);
 
 /*
+ * Sets what descriptors are, with the addresses of sockets, if a debugger has
+ * stopped the process and it runs on this machine. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_running_debugged_fds(const struct rcore_target *target,
+					       struct rcore_snapshot *snapshot);
+
+/*
  * Adds the addresses of those that are sockets. The process need not be
  * stopped. Error: NO_MEMORY.
  */

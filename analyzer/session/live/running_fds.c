@@ -195,3 +195,20 @@ struct rcore_error *rcore_running_sockets(const struct rcore_target *target,
 	rcore_address_map_deinit(&sockets.map);
 	return err;
 }
+
+struct rcore_error *rcore_running_debugged_fds(const struct rcore_target *target,
+					       struct rcore_snapshot *snapshot)
+{
+	struct rcore_target opened = *target;
+	struct rcore_running_fds fds = {0};
+	opened.live =
+		target->process->is_debugged ? rcore_live_debugged_open(target->process) : NULL;
+	if (!opened.live)
+		return NULL;
+	struct rcore_error *err = rcore_running_fds_set(&fds, &opened, snapshot);
+	if (!err)
+		err = rcore_running_sockets(&opened, snapshot);
+	rcore_running_fds_deinit(&fds);
+	rcore_live_debugged_close(opened.live);
+	return err;
+}

@@ -2,6 +2,8 @@
 #include "target/live/live_fds.h"
 
 #include <arpa/inet.h>
+#include <elf.h>
+#include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,62 @@
 #include "base/count.h"
 #include "target/live/live_files.h"
 #include "target/live/live_private.h"
+#include "target/process.h"
+
+/* Returns the value of a pair of /proc/PID/auxv; 0: there is none. */
+static uint64_t value_of(const char *text, size_t size, uint64_t type)
+{
+	uint64_t pair[2];
+	for (size_t i = 0; (i + 1) * sizeof(pair) <= size; i++) {
+		memcpy(pair, text + i * sizeof(pair), sizeof(pair));
+		if (pair[0] == type)
+			return pair[1];
+	}
+	return 0;
+}
+
+/*
+ * Whether /proc/PID/auxv has the same addresses. The kernel draws them, so
+ * another process, or one of another machine, has others.
+ */
+static bool is_same(int folder, const struct rcore_process *process)
+{
+	static const uint64_t types[] = {AT_SYSINFO_EHDR, AT_PHDR, AT_ENTRY, AT_RANDOM};
+	size_t size, known = 0;
+	char *text = rcore_live_file(folder, "auxv", &size);
+	bool same = text != NULL;
+	for (size_t i = 0; same && i < RCORE_COUNT(types); i++) {
+		uint64_t wanted;
+		if (!rcore_process_auxv(process, types[i], &wanted))
+			continue;
+		same = value_of(text, size, types[i]) == wanted;
+		known++;
+	}
+	free(text);
+	return same && known > 1;
+}
+
+struct rcore_live *rcore_live_debugged_open(const struct rcore_process *process)
+{
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d", process->pid);
+	struct rcore_live *live = process->pid > 0 ? calloc(1, sizeof(*live)) : NULL;
+	if (!live)
+		return NULL;
+	live->pid = process->pid;
+	live->folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (live->folder >= 0 && is_same(live->folder, process))
+		return live;
+	rcore_live_debugged_close(live);
+	return NULL;
+}
+
+void rcore_live_debugged_close(struct rcore_live *live)
+{
+	if (live && live->folder >= 0)
+		close(live->folder);
+	free(live);
+}
 
 bool rcore_live_fd(const struct rcore_live *live, int fd, char *ret, size_t size)
 {

@@ -9,6 +9,14 @@
 #include "target/live/live.h"
 
 /*
+ * Opens what the functions below need of a process that a debugger has stopped.
+ * Returns NULL if it does not run on this machine, if that cannot be verified,
+ * or if there is no permission. Pass the result to no other function.
+ */
+struct rcore_live *rcore_live_debugged_open(const struct rcore_process *process);
+void rcore_live_debugged_close(struct rcore_live *live);
+
+/*
  * Reads what a running process has open as `fd`, from /proc/PID/fd: a path,
  * "pipe:[123]", "socket:[123]", "anon_inode:[eventpoll]". Truncates longer
  * ones. Returns false if there is nothing, or no permission.
