@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 require_relative "../live/case"
+require_relative "ticks"
 
 # A test of `rcore record`.
 class SamplerCase < LiveCase
@@ -7,12 +8,18 @@ class SamplerCase < LiveCase
   class Recording
     attr_reader :totals, :achieved, :engine, :facts, :duration
 
-    def initialize(json)
+    # path: the file itself, which also says when rcore looked.
+    def initialize(json, path = nil)
+      @path = path
       @duration = json.dig("sums", "duration")
       @functions, @nodes, @threads, @totals = json.values_at("functions", "nodes", "threads", "totals")
       @achieved = Float(json["facts"].fetch("achieved", 0))
       @facts = json["facts"]
       @engine = @facts["engine"]
+    end
+
+    def ticks
+      @ticks ||= Ticks.new(@path, @facts["started"])
     end
 
     # Labels, outermost first.
@@ -66,7 +73,7 @@ class SamplerCase < LiveCase
     json = "#{path}.json"
     _, err, status = rcore("report", path, "-o", json)
     raise Debuggee::Failed, "no report (#{status}): #{err}" unless File.exist?(json)
-    Recording.new(JSON.parse(File.read(json), max_nesting: false))
+    Recording.new(JSON.parse(File.read(json), max_nesting: false), path)
   end
 
   def record(ruby, pid, *options)

@@ -4,7 +4,7 @@ require_relative "../live/elsewhere"
 # Programs in containers, held by others, with many threads, and with threads that share those of the kernel.
 module Places
   SECONDS = 2.0 # of work of M:N threads
-  ERROR = 0.05  # of a share of it
+  ERROR = 0.02  # of it, for what the kernel and the program count differently
 
   def self.cases(rubies)
     rubies.flat_map do |ruby|
@@ -95,11 +95,13 @@ module Places
 
   BUSY = 40
   READS_PER_BUSY_SAMPLE = 4
+  # What finding the VM and its threads takes, whatever they do: 4,200 were seen. On a busy machine, few samples follow.
+  READS_TO_OPEN = 6000
 
   # What rcore does for a thread that begins to wait does not depend on how many threads there are.
   def self.busy_crowd(test, ruby)
     _, samples, reads = count_reads(test, ruby, "busy_crowd.rb", BUSY)
-    allowed = READS_AT_FIRST * BUSY + READS_PER_BUSY_SAMPLE * samples
+    allowed = READS_TO_OPEN + READS_AT_FIRST * BUSY + READS_PER_BUSY_SAMPLE * samples
     test.fail("#{reads} reads of the process, for #{samples} samples of #{BUSY} threads") if reads > allowed
   end
 
@@ -128,22 +130,24 @@ module Places
   end
 
   GUESTS = 12
-  # In seconds, of one place. A tick comes each 2 ms, but the machine may be busy.
+  # In seconds, of one place. A tick comes each 2 ms; how long rcore got no
+  # processor when the thread came to the place and left it, is added.
   GUEST_ERROR = 0.03
 
   # Threads that come, move and go beside others that sleep, of which nothing is read.
   def self.guests(test, ruby)
     test.with_program(ruby, "guests.rb", GUESTS) do |pid, _, folder|
       recording = test.record_while(ruby, pid, "-r", 499) { Times.let_go(test, folder) }
-      noted = Times.notes(folder).transform_values(&:first)
-      seen = noted.keys.to_h do |key|
+      far = []
+      errors = Times.notes(folder).map do |key, (time, from)|
         name, place = key.split(".")
-        [key, recording.sum("wall") { |total| recording.thread(total)["name"] == name && recording.frames(total).any? { |frame| frame["label"].end_with?(place) } } / 1e9]
+        seen = recording.sum("wall") { |total| recording.thread(total)["name"] == name && recording.frames(total).any? { |frame| frame["label"].end_with?(place) } } / 1e9
+        unseen = recording.ticks.around(from, from + time)
+        far << format("%s: %.3f of %.3f s, with %.3f s between ticks", key, seen, time, unseen) if (seen - time).abs > GUEST_ERROR + unseen || (seen.zero? && unseen < time)
+        (seen - time).abs
       end
-      far = noted.select { |key, time| (seen[key] - time).abs > GUEST_ERROR }
-      test.note = format("%.1f ms off at most", noted.map { |key, time| (seen[key] - time).abs }.max * 1e3)
-      test.fail(far.map { |key, time| format("%s: %.3f of %.3f s", key, seen[key], time) }.join(", ")) if far.size > noted.size / 8
-      test.fail("without any time: #{seen.select { |_, time| time.zero? }.keys}") if seen.any? { |_, time| time.zero? }
+      test.note = format("%.1f ms off at most, %.1f ticks in a second", errors.max * 1e3, recording.achieved)
+      test.fail(far.join(", ")) if far.any?
     end
   end
 
@@ -152,15 +156,18 @@ module Places
     File.read("/proc/#{pid}/stat").split(") ").last.split[11].to_i
   end
 
-  # Each thread has the time that it noted, whichever kernel thread ran it.
+  # Each thread has the time that it noted, whichever kernel thread ran it. If its turn began or ended between two ticks, what ran
+  # meanwhile may count for it, or for another one.
   def self.mn(test, ruby)
     test.with_program(ruby, "mn.rb", SECONDS, environment: { "RUBY_MN_THREADS" => "1" }) do |pid, _, folder|
       recording = test.record_while(ruby, pid, "-r", 499) { Times.let_go(test, folder) }
-      noted = Times.notes(folder).transform_values(&:first)
-      seen = noted.keys.to_h { |name| [name, recording.sum("cpu") { |total| recording.thread(total)["name"] == name } / 1e9] }
-      test.note = noted.map { |name, time| format("%s %.2f of %.2f s", name, seen[name], time) }.join(", ")
-      wrong = noted.reject { |name, time| (seen[name] / seen.values.sum - time / noted.values.sum).abs <= ERROR }
-      test.fail("shares of #{wrong.keys}") if wrong.any?
+      workers = Times.notes(folder).map do |name, (noted, *edges)|
+        seen = recording.sum("cpu") { |total| recording.thread(total)["name"] == name } / 1e9
+        [name, seen, noted, recording.ticks.around(*edges), edges.size]
+      end
+      test.note = workers.map { |worker| format("%s %.2f of %.2f s, with %.2f s between the ticks around %d edges of turns", *worker) }.join("; ")
+      wrong = workers.select { |_, seen, noted, unseen| (seen - noted).abs > unseen + ERROR * SECONDS }
+      test.fail("times of #{wrong.map(&:first)}") if wrong.any?
     end
   end
 end
