@@ -10,6 +10,9 @@ require_relative "../support/child"
 class LiveCase
   ROOT = Child::ROOT
   TIMEOUT = Child::LIMIT
+  # rcore says that it got too little processor time, or that a thread did. It then asks to try again (docs/live.md).
+  BUSY = /this machine is busy: try again|reading was not complete when the process was resumed|did not stop in time/.freeze
+  LOOKS = 5
 
   attr_reader :name, :note
 
@@ -51,12 +54,22 @@ class LiveCase
   end
 
   def report(*arguments)
-    out, err, status = rcore("--json", *arguments)
+    out, err, status = looked("--json", *arguments)
     fail("rcore complains: #{err}") unless err.empty?
     [JSON.parse(out, max_nesting: false), status]
   rescue JSON::ParserError => error
-    fail("no JSON (status #{status}): #{error.message[0, 200]}")
+    fail("no JSON (status #{status}): #{error.message[0, 200]}, errors: #{err}")
     [nil, status]
+  end
+
+  # As rcore, but until the machine was not too busy.
+  def looked(*arguments)
+    said = nil
+    LOOKS.times do
+      said = rcore(*arguments)
+      break unless said.first(2).any? { |text| text.match?(BUSY) }
+    end
+    said
   end
 
   def wait_until(what)

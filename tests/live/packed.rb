@@ -8,7 +8,6 @@ module Packed
   MODES = %w[secrets strings].freeze
   PACKS = 10
   ENDS = 20
-  LOOKS = 5
 
   def self.cases(rubies)
     Fixture.all.select { |fixture| FIXTURES.include?(fixture.name) }.flat_map do |fixture|
@@ -39,9 +38,9 @@ module Packed
   def self.same(test, debuggee, options, what)
     live = text(test, "-p", debuggee.pid, options)
     packed = debuggee.file("packed#{what.tr(' ', '-')}")
-    LOOKS.times do
+    LiveCase::LOOKS.times do
       pack(test, debuggee.pid, packed, options)
-      break unless test.rcore(packed).first.match?(LATE)
+      break unless test.rcore(packed).first.match?(LiveCase::BUSY)
     end
     found = text(test, packed, "--sysroot", nothing(debuggee), options.reject { |word| word == "--no-stop" })
     wanted = live.sub("process #{debuggee.pid}", packed).sub("]  ", "]  pid #{debuggee.pid}  ")
@@ -55,7 +54,6 @@ module Packed
 
   def self.same_json(test, debuggee, packed, options, what)
     live, = test.report("-p", debuggee.pid, *options)
-    return if live && live["problems"].any?(LATE)
     found, = test.report(packed, "--sysroot", nothing(debuggee), *options.reject { |word| word == "--no-stop" })
     return unless live && found
     (live.keys | found.keys).each do |part|
@@ -79,19 +77,11 @@ module Packed
     debuggee.file("nothing").tap { |folder| Dir.mkdir(folder) unless Dir.exist?(folder) }
   end
 
-  # On a busy machine, the limit of a stop may be reached before everything is
-  # read. rcore says so, and the test tries again.
-  LATE = /reading was not complete when the process was resumed/
-
   # The programs of tests/truth stop themselves; busy ones may be looked at while the collector works.
   NOTES = /\Arcore: (?:a signal has stopped process \d+ |not everything could be )/
 
   def self.text(test, *words)
-    out = err = status = nil
-    LOOKS.times do
-      out, err, status = test.rcore(*TEXT, *words.flatten)
-      break unless out.match?(LATE)
-    end
+    out, err, status = test.looked(*TEXT, *words.flatten)
     test.fail("rcore analyze #{words.join(' ')}: #{status} #{err}") unless [0, 1].include?(status) && err.lines.grep_v(NOTES).empty?
     out
   end
