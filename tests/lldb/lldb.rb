@@ -60,7 +60,7 @@ class Lldb
       File.mkfifo(pipe)
       child = Process.spawn(server, "gdbserver", "--attach", pid.to_s, "--named-pipe", pipe, "127.0.0.1:0", %i[out err] => File::NULL)
       begin
-        yield Timeout.timeout(30) { File.read(pipe).to_i }
+        yield Timeout.timeout(Child::LIMIT) { File.read(pipe).to_i }
       ensure
         Child.stop(child)
       end
@@ -75,7 +75,7 @@ class Lldb
       File.write(given, JSON.generate(commands))
       driver = File.expand_path("driver.py", __dir__)
       line = yield ["--no-lldbinit", "--batch", "-o", "command script import #{driver}", "-o", "drive #{given} #{wanted}"]
-      out, status = Open3.capture2e(environment.merge(more), "timeout", "-k", "5", "180", *line, stdin_data: "")
+      out, status = Open3.capture2e(environment.merge(more), "timeout", "-k", "5", (2 * Child::LIMIT).to_s, *line, stdin_data: "")
       raise Failed, "#{name} came to no end (#{status.inspect}): #{out}" unless File.exist?(wanted)
       raise Failed, "#{name} printed a traceback: #{out}" if out =~ /Traceback|File "/
       answers = JSON.parse(File.read(wanted))

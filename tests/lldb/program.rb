@@ -2,12 +2,13 @@
 require "fileutils"
 require "timeout"
 require "tmpdir"
+require_relative "../support/child"
 require_relative "../truth/fixture"
 require_relative "../truth/workshop"
 
 # Runs a program of this folder: `parked` sleeps, `calls` and `turns` never do.
 class Program
-  TIMEOUT = 60
+  TIMEOUT = Child::LIMIT
   ROOT = Child::ROOT
 
   attr_reader :pid, :core

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 require "open3"
+require_relative "../support/child"
 
 # A GDB: the machine's own, or one in a folder, which runs from there as it is.
 class Debugger
@@ -7,7 +8,10 @@ class Debugger
   SCRIPT = File.expand_path("../../gdb/rcore-gdb.py", __dir__)
   LIBRARY = File.expand_path(ENV["RCORE_LIBRARY"] || "../../build/librcore.so", __dir__)
 
-  TIMEOUT = 120
+  # Seconds. A condition of a breakpoint reads the process each time that any
+  # fiber comes there, and a busy machine is slow.
+  TIMEOUT = 2 * Child::LIMIT
+  TIMED_OUT = 124 # the status of timeout(1)
   # What GDB says of a core of a machine whose registers it does not all know.
   UNKNOWN_REGISTERS =
     /^\n?warning: (?:Section `\.reg-xstate.*' in core file too small|Unexpected size of section `\.reg-xstate.*' in core file)\.\n/
@@ -42,16 +46,17 @@ class Debugger
     marked = commands.flat_map { |line| ["python print('\\n=== next', flush=True)", line] }
     out = raw(marked + ["python print('\\n=== end', flush=True)"], arguments, before: before)
     pieces = out.split(/\n=== (?:next|end)\n/, -1).drop(1).first(commands.size)
-    raise "GDB ended early: #{out.lines.last(5).join}" unless pieces.size == commands.size
+    raise "GDB ended early, after #{pieces.size} of #{commands.size} commands: #{out.lines.last(5).join}" unless pieces.size == commands.size
     pieces
   end
 
   # All that it prints.
   def raw(commands, arguments = [], before: [])
-    out, = Open3.capture2e(environment, "timeout", "--kill-after=5", TIMEOUT.to_s, *program, "-nx", "-q", "-batch",
+    out, status = Open3.capture2e(environment, "timeout", "--kill-after=5", TIMEOUT.to_s, *program, "-nx", "-q", "-batch",
                            "-iex", "set debuginfod enabled off", "-iex", "set auto-load off", "-iex", "set width 0",
                            "-iex", "set height 0", "-iex", "source #{SCRIPT}", *before.flat_map { |line| ["-ex", line] },
                            *commands.flat_map { |line| ["-ex", line] }, *arguments, binmode: true, stdin_data: "")
+    raise "GDB still ran after #{TIMEOUT} seconds: #{out.scrub.lines.last(5).join}" if status.exitstatus == TIMED_OUT
     out.force_encoding("UTF-8").gsub(UNKNOWN_REGISTERS, "")
   end
 

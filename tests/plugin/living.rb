@@ -130,7 +130,7 @@ module Living
     program.stand do
       wanted, _, = Open3.capture3(*ROOT, Suite::RCORE, "bt", "-p", program.pid.to_s, "--native=all")
       [[], ["--sysroot", relative]].each do |words|
-        out, = Open3.capture2e(*ROOT, "timeout", "60", Suite::RCORE, "gdb", "-p", program.pid.to_s, *words, "--", "-nx", "-batch",
+        out, = Open3.capture2e(*ROOT, "timeout", Child::LIMIT.to_s, Suite::RCORE, "gdb", "-p", program.pid.to_s, *words, "--", "-nx", "-batch",
                                *ask.flat_map { |line| ["-ex", line] }, stdin_data: "")
         check_rooted(test, "rcore gdb #{words.join(" ")}", out.force_encoding("UTF-8"), ruby, wanted)
       end
