@@ -127,9 +127,26 @@ static bool is_before(const struct rcore_heap_walk *walk,
 	return x != y ? x > y : a < b;
 }
 
+/* Whether at least two of its group, one below the other, retain a node. */
+static bool is_in_chain(const struct rcore_heap_walk *walk,
+			const struct rcore_dominators *dominators, const uint32_t *group,
+			uint32_t node)
+{
+	uint32_t number = walk->number[node], above = node;
+	if (!group || group[node] == RCORE_HEAP_NONE)
+		return false;
+	for (int i = 0; i < 2; i++) {
+		number = dominators->dominator[number];
+		above = walk->node[number];
+		if (!number || above >= walk->heap->node_count || group[above] != group[node])
+			return false;
+	}
+	return true;
+}
+
 size_t rcore_heap_top_retained(const struct rcore_heap_walk *walk,
-			       const struct rcore_dominators *dominators, size_t limit,
-			       uint32_t *ret)
+			       const struct rcore_dominators *dominators, const uint32_t *group,
+			       size_t limit, uint32_t *ret)
 {
 	size_t count = 0;
 	uint64_t least = 0; /* of the nodes in `ret` */
@@ -138,7 +155,8 @@ size_t rcore_heap_top_retained(const struct rcore_heap_walk *walk,
 		if (count == limit && dominators->retained[number] < least)
 			continue;
 		uint32_t node = walk->node[number];
-		if (node >= walk->heap->node_count)
+		if (node >= walk->heap->node_count ||
+		    is_in_chain(walk, dominators, group, node))
 			continue;
 		if (count == limit && !is_before(walk, dominators, node, ret[count - 1]))
 			continue;

@@ -5,6 +5,7 @@
 #include "base/grow.h"
 #include "heap/fold.h"
 #include "heap/retained.h"
+#include "ruby/object/value.h"
 #include "session/heap/heap_graph.h"
 #include "session/session.h"
 
@@ -15,6 +16,7 @@ struct counting {
 	struct rcore_heap_walk walk;
 	struct rcore_dominators dominators;
 	struct rcore_heap_paths paths;
+	uint32_t *group; /* of each slot: a number of namer->classes */
 };
 
 static int compare_rows(const void *a, const void *b)
@@ -160,7 +162,7 @@ static struct rcore_error *list_nodes(const struct counting *counting, const uin
 	return err;
 }
 
-static struct rcore_error *count_classes(const struct counting *counting)
+static struct rcore_error *count_classes(struct counting *counting)
 {
 	struct rcore_heap_namer *namer = counting->namer;
 	uint32_t *group = rcore_calloc(namer->heap->node_count, sizeof(*group));
@@ -178,9 +180,18 @@ static struct rcore_error *count_classes(const struct counting *counting)
 		err = list_classes(counting, groups, namer->classes.count);
 	if (!err && counting->nodes)
 		err = list_nodes(counting, group);
-	free(group);
+	counting->group = group;
 	free(groups);
 	return err;
+}
+
+/* A class within a class within a class is no list. */
+static void keep_classes(const struct counting *counting)
+{
+	const struct rcore_heap *heap = counting->namer->heap;
+	for (uint32_t node = 0; node < heap->node_count; node++)
+		if (heap->type[node] == RCORE_T_CLASS || heap->type[node] == RCORE_T_MODULE)
+			counting->group[node] = RCORE_HEAP_NONE;
 }
 
 static struct rcore_error *list_objects(struct counting *counting)
@@ -193,9 +204,10 @@ static struct rcore_error *list_objects(struct counting *counting)
 		rcore_arena_array(namer->arena, counting->limit, sizeof(*retained->objects));
 	if (!top || !retained->objects)
 		err = rcore_error_no_memory();
+	keep_classes(counting);
 	size_t count = err ? 0
 			   : rcore_heap_top_retained(&counting->walk, &counting->dominators,
-						     counting->limit, top);
+						     counting->group, counting->limit, top);
 	if (!err)
 		err = rcore_heap_paths_to(namer->heap, top, count, &counting->paths);
 	for (size_t i = 0; i < count && !err; i++) {
@@ -247,6 +259,7 @@ struct rcore_error *rcore_heap_retained_tree(struct rcore_session *session, size
 	retained->redaction.mode = session->settings.redact;
 	struct rcore_error *err =
 		rcore_session_graph(session, &retained->arena, run, &counting);
+	free(counting.group);
 	rcore_heap_paths_deinit(&counting.paths);
 	rcore_dominators_deinit(&counting.dominators);
 	rcore_heap_walk_deinit(&counting.walk);

@@ -111,17 +111,46 @@ static void check_groups(const struct rcore_heap_walk *walk,
 	}
 }
 
+static size_t chains; /* nodes that check_chains() has seen left out */
+
+/* The third node of a group in a chain, and those below it, are left out. */
+static void check_chains(const struct rcore_heap_walk *walk,
+			 const struct rcore_dominators *dominators, const uint32_t *all,
+			 uint32_t reachable)
+{
+	uint32_t group[MOST_NODES], wanted[MOST_NODES], found[MOST_NODES];
+	size_t count = 0;
+	for (uint32_t i = 0; i < MOST_NODES; i++)
+		group[i] = i % 7 ? i % 2 : RCORE_HEAP_NONE;
+	for (uint32_t i = 0; i < reachable; i++) {
+		uint32_t first = dominators->dominator[walk->number[all[i]]];
+		uint32_t second = dominators->dominator[first];
+		uint32_t above[] = {walk->node[first], walk->node[second]};
+		bool is_left_out = first && second && group[all[i]] != RCORE_HEAP_NONE;
+		for (int j = 0; j < 2 && is_left_out; j++)
+			is_left_out = above[j] < walk->heap->node_count &&
+				      group[above[j]] == group[all[i]];
+		if (!is_left_out)
+			wanted[count++] = all[i];
+		chains += is_left_out;
+	}
+	ck_assert_uint_eq(rcore_heap_top_retained(walk, dominators, group, MOST_NODES, found),
+			  count);
+	ck_assert_mem_eq(found, wanted, count * sizeof(*found));
+}
+
 static void check_top(const struct rcore_heap_walk *walk,
 		      const struct rcore_dominators *dominators, uint32_t reachable)
 {
 	uint32_t top[MOST_NODES], few[2];
-	ck_assert_uint_eq(rcore_heap_top_retained(walk, dominators, MOST_NODES, top),
+	ck_assert_uint_eq(rcore_heap_top_retained(walk, dominators, NULL, MOST_NODES, top),
 			  reachable);
 	for (uint32_t i = 1; i < reachable; i++)
 		ck_assert_uint_ge(dominators->retained[walk->number[top[i - 1]]],
 				  dominators->retained[walk->number[top[i]]]);
-	size_t count = rcore_heap_top_retained(walk, dominators, RCORE_COUNT(few), few);
+	size_t count = rcore_heap_top_retained(walk, dominators, NULL, RCORE_COUNT(few), few);
 	ck_assert_mem_eq(few, top, count * sizeof(*few));
+	check_chains(walk, dominators, top, reachable);
 }
 
 enum { FOLD_GROUPS = 3, MOST_NUMBERS = 2 * MOST_NODES + 64 };
@@ -223,6 +252,7 @@ START_TEST(sizes_are_those_of_removing_a_node)
 		rcore_heap_walk_deinit(&walk);
 		heap_builder_deinit(&builder);
 	}
+	ck_assert_uint_gt(chains, 0);
 }
 END_TEST
 
