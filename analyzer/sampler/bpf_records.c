@@ -223,6 +223,7 @@ struct rcore_error *rcore_sampler_decode_record(struct rcore_sampler *sampler,
 		return rcore_error_no_memory();
 	track->may_be_unfilled = record->holder == record->thread;
 	name(sampler, *ret);
+	rcore_cache_drop(sampler->pages);
 	rcore_track_decode(sampler, track);
 	track->fiber = rcore_sampler_current_fiber(sampler, *ret);
 	rcore_sampler_copied_labels(sampler, track, record);

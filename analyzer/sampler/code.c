@@ -19,7 +19,10 @@
 
 enum {
 	CODE_LIMIT = 200000,      /* entries; then all are dropped */
+	PLACE_LIMIT = 20000,      /* the same */
 	ENVIRONMENT_LIMIT = 1000, /* nested blocks */
+	KEPT_FLAGS = RCORE_FRAME_MAGIC_MASK | RCORE_ENV_LOCAL | RCORE_FRAME_CFRAME |
+		     RCORE_FRAME_FINISH,
 };
 
 static void begin(struct rcore_codes *codes)
@@ -44,11 +47,20 @@ void rcore_codes_init(struct rcore_codes *codes, struct rcore_profile *profile,
 	begin(codes);
 }
 
+void rcore_codes_forget_places(struct rcore_codes *codes)
+{
+	struct rcore_code_place *place, *next;
+	HASH_ITER (hh, codes->places, place, next) {
+		HASH_DEL(codes->places, place);
+		free(place);
+	}
+	codes->place_count = 0;
+}
+
 void rcore_codes_drop(struct rcore_codes *codes, struct rcore_code *code)
 {
+	rcore_codes_forget_places(codes);
 	HASH_DEL(codes->entries, code);
-	if (code->is_model)
-		HASH_DELETE(hh_model, codes->models, code);
 	code->next_dropped = codes->dropped;
 	codes->dropped = code;
 	codes->drops++;
@@ -167,40 +179,10 @@ static struct rcore_error *look_up_iseq(struct rcore_codes *codes, struct rcore_
 	return NULL;
 }
 
-/*
- * Blocks whose environment is in the heap have another environment each time
- * that their method is called. So does a method after it has matched a Regexp
- * (svar). To look up each of them anew would take most of the time that a
- * sample takes. Returns false if there is nothing to copy.
- */
-static bool copy_model(struct rcore_codes *codes, struct rcore_code *code)
+/* Finds what decides which code a frame runs. */
+static struct rcore_error *find_key(struct rcore_codes *codes, uint64_t ep,
+				    struct rcore_code_key *key)
 {
-	struct rcore_code *model;
-	code->origin.iseq = code->key.iseq;
-	HASH_FIND(hh_model, codes->models, &code->origin, sizeof(code->origin), model);
-	if (!model)
-		return false;
-	code->encoded = model->encoded;
-	code->bytes = model->bytes;
-	code->body = model->body;
-	code->locals = model->locals;
-	code->cfunc = model->cfunc;
-	code->function = model->function;
-	code->is_c = model->is_c;
-	code->has_line = model->has_line;
-	code->identity = model->identity;
-	code->label = model->label ? strdup(model->label) : NULL;
-	code->path = model->path ? strdup(model->path) : NULL;
-	code->is_copy = true;
-	codes->copied++;
-	return true;
-}
-
-static struct rcore_error *look_up(struct rcore_codes *codes, struct rcore_code *code,
-				   uint64_t ep)
-{
-	const struct rcore_method_entry *method = NULL;
-	const char *label = NULL, *problem = NULL;
 	uint64_t flags;
 	struct rcore_error *err = rcore_frame_flags(&codes->ruby, &ep, &flags);
 	if (err)
@@ -210,23 +192,29 @@ static struct rcore_error *look_up(struct rcore_codes *codes, struct rcore_code 
 					  "no flags at 0x%" PRIx64 ", but 0x%" PRIx64, ep,
 					  flags);
 	uint64_t magic = flags & RCORE_FRAME_MAGIC_MASK;
-	code->origin.kind =
-		flags & (RCORE_FRAME_MAGIC_MASK | RCORE_ENV_LOCAL | RCORE_FRAME_CFRAME);
+	key->flags = flags & KEPT_FLAGS;
+	return magic == RCORE_FRAME_MAGIC_DUMMY || magic == RCORE_FRAME_MAGIC_IFUNC
+		       ? NULL
+		       : rcore_frame_method_entry(&codes->ruby, ep, &key->method);
+}
+
+static struct rcore_error *look_up(struct rcore_codes *codes, struct rcore_code *code)
+{
+	const struct rcore_method_entry *method = NULL;
+	const char *label = NULL, *problem = NULL;
+	struct rcore_error *err = NULL;
+	uint64_t magic = code->key.flags & RCORE_FRAME_MAGIC_MASK;
 	bool is_block_in_c = magic == RCORE_FRAME_MAGIC_IFUNC;
 	if (magic == RCORE_FRAME_MAGIC_DUMMY && !code->key.iseq)
 		return NULL;
-	if (magic != RCORE_FRAME_MAGIC_DUMMY && !is_block_in_c) {
-		err = rcore_frame_method_entry(&codes->ruby, ep, &code->origin.method);
-		if (!err && copy_model(codes, code))
-			return NULL;
-		if (!err && code->origin.method)
-			err = rcore_method_entry(&codes->ruby, code->origin.method, &method);
-	}
+	if (code->key.method)
+		err = rcore_method_entry(&codes->ruby, code->key.method, &method);
 	code->is_c = is_block_in_c || magic == RCORE_FRAME_MAGIC_CFUNC;
 	if (!err)
 		err = rcore_frame_prove_code(
 			&codes->ruby,
-			&(struct rcore_frame){.iseq = code->key.iseq, .flags = (uint32_t)flags},
+			&(struct rcore_frame){.iseq = code->key.iseq,
+					      .flags = (uint32_t)code->key.flags},
 			method);
 	if (err)
 		return err;
@@ -259,8 +247,7 @@ static uint32_t lost(struct rcore_codes *codes)
 	return codes->lost;
 }
 
-static struct rcore_code *add(struct rcore_codes *codes, const struct rcore_code_key *key,
-			      uint64_t ep)
+static struct rcore_code *add(struct rcore_codes *codes, const struct rcore_code_key *key)
 {
 	if (codes->count >= CODE_LIMIT)
 		rcore_codes_forget(codes);
@@ -269,31 +256,65 @@ static struct rcore_code *add(struct rcore_codes *codes, const struct rcore_code
 		return NULL;
 	code->key = *key;
 	codes->looked_up++;
-	struct rcore_error *err = look_up(codes, code, ep);
-	if (!err && !code->is_copy)
+	struct rcore_error *err = look_up(codes, code);
+	if (!err) {
 		rcore_code_identify(codes->layout, codes->memory, code, &code->identity);
-	if (!err)
 		HASH_ADD(hh, codes->entries, key, sizeof(code->key), code);
+	}
 	if (err || code->is_lost) {
 		rcore_error_free(err);
 		free_code(code);
 		return NULL;
 	}
 	codes->count++;
-	if (code->origin.iseq && !code->is_copy) {
-		HASH_ADD(hh_model, codes->models, origin, sizeof(code->origin), code);
-		code->is_model = !code->is_lost;
-	}
 	return code;
 }
 
-RCORE_HOT struct rcore_code *rcore_codes_get(const struct rcore_codes *codes, uint64_t iseq,
-					     uint64_t environment)
+/* Remembers which code a frame runs. It does not matter if memory is short. */
+static void add_place(struct rcore_codes *codes, uint64_t iseq, uint64_t environment,
+		      struct rcore_code *code)
 {
-	const struct rcore_code_key key = {iseq, environment};
-	struct rcore_code *code;
-	HASH_FIND(hh, codes->entries, &key, sizeof(key), code);
+	struct rcore_code_place *place = calloc(1, sizeof(*place));
+	if (codes->place_count >= PLACE_LIMIT)
+		rcore_codes_forget_places(codes);
+	if (!place)
+		return;
+	place->key.iseq = iseq;
+	place->key.environment = environment;
+	place->code = code;
+	HASH_ADD(hh, codes->places, key, sizeof(place->key), place);
+	if (place->is_lost)
+		free(place);
+	else
+		codes->place_count++;
+}
+
+/* Finds the code of a frame that is at no known place. */
+static struct rcore_code *find_code(struct rcore_codes *codes, uint64_t iseq,
+				    uint64_t environment, uint64_t ep)
+{
+	struct rcore_code_key key = {.iseq = iseq};
+	struct rcore_code *code = NULL;
+	struct rcore_error *err = find_key(codes, ep, &key);
+	if (!err)
+		HASH_FIND(hh, codes->entries, &key, sizeof(key), code);
+	if (!err && !code)
+		code = add(codes, &key);
+	if (code && !(environment & RCORE_CODE_IN_HEAP))
+		add_place(codes, iseq, environment, code);
+	rcore_error_free(err);
 	return code;
+}
+
+static RCORE_HOT struct rcore_code *code_at(const struct rcore_codes *codes, uint64_t iseq,
+					    uint64_t environment)
+{
+	struct rcore_code_place *place;
+	const struct {
+		uint64_t iseq, environment;
+	} key = {iseq, environment};
+	HASH_FIND(hh, codes->places, &key, sizeof(key), place);
+	return place ? place->code : NULL;
 }
 
 RCORE_HOT void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack,
@@ -302,13 +323,14 @@ RCORE_HOT void rcore_codes_find(struct rcore_codes *codes, const struct rcore_st
 {
 	const struct rcore_layout *layout = codes->layout;
 	const uint8_t *frame = rcore_stack_frame(stack, cfp);
-	const struct rcore_code_key key = {
-		rcore_code_frame_field(frame, layout, &layout->cfp.iseq), environment};
+	uint64_t iseq = rcore_code_frame_field(frame, layout, &layout->cfp.iseq);
+	uint64_t ep = rcore_code_frame_field(frame, layout, &layout->cfp.ep);
 	uint64_t pc = rcore_code_frame_field(frame, layout, &layout->cfp.pc);
-	struct rcore_code *code;
 	if (codes->generation != codes->profile->generation)
 		rcore_codes_forget(codes);
-	HASH_FIND(hh, codes->entries, &key, sizeof(key), code);
+	struct rcore_code *code = code_at(codes, iseq, environment);
+	if (!code)
+		code = find_code(codes, iseq, environment, ep);
 	/*
 	 * Compiled code saves the pc only when it must, so that of the
 	 * innermost frame may be old. It may also be new, and the iseq old:
@@ -320,28 +342,28 @@ RCORE_HOT void rcore_codes_find(struct rcore_codes *codes, const struct rcore_st
 		codes->changed++;
 		drop_all(codes);
 		rcore_codes_forget_objects(codes);
-		code = NULL;
+		code = find_code(codes, iseq, environment, ep);
 	}
-	if (!code)
-		code = add(codes, &key, rcore_code_frame_field(frame, layout, &layout->cfp.ep));
 	if (!code) {
 		*ret = (struct rcore_code_frame){.frame = lost(codes)};
 		return;
 	}
 	int line = 0;
 	code->is_used = true;
-	*ret = (struct rcore_code_frame){.label = code->label,
+	*ret = (struct rcore_code_frame){.code = code,
+					 .label = code->label,
 					 .path = code->path,
 					 .is_c = code->is_c,
-					 .cfunc = code->cfunc};
+					 .cfunc = code->cfunc,
+					 .flags = (uint32_t)code->key.flags};
 	bool is_stale = may_be_stale &&
 			(rcore_code_frame_field(frame, layout, &layout->cfp.jit_return) ||
 			 !rcore_code_is_within(code, pc));
 	if (code->has_line && pc && !is_stale) {
-		const struct rcore_iseq_info *iseq;
-		struct rcore_error *err = rcore_iseq(&codes->ruby, key.iseq, &iseq);
+		const struct rcore_iseq_info *info;
+		struct rcore_error *err = rcore_iseq(&codes->ruby, iseq, &info);
 		if (!err)
-			err = rcore_iseq_line(&codes->ruby, iseq, pc, &line);
+			err = rcore_iseq_line(&codes->ruby, info, pc, &line);
 		rcore_error_free(err);
 	}
 	if (code->function)

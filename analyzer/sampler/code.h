@@ -9,11 +9,12 @@
 /*
  * The code that the frames of stacks run. A frame is looked up when it is first
  * seen, because the program may end at any time. The result is kept under its
- * iseq and the pointers that lead to its method entry. As the garbage collector
- * reuses addresses, each entry is verified: at once if a pc is outside of the
- * code, all others by rcore_codes_verify().
+ * iseq and its method entry. As the garbage collector reuses addresses, each
+ * entry is verified: at once if a pc is outside of the code, all others by
+ * rcore_codes_verify().
  */
 struct rcore_code;
+struct rcore_code_place;
 
 struct rcore_codes {
 	struct rcore_profile *profile;
@@ -28,8 +29,9 @@ struct rcore_codes {
 	void (*finish)(const struct rcore_ruby *ruby, void *context);
 	void *context;
 	struct rcore_code *entries;
-	struct rcore_code *models; /* of these, one for each origin */
 	size_t count;
+	struct rcore_code_place *places; /* until rcore_codes_verify() */
+	size_t place_count;
 	/*
 	 * Dropped entries, to whose texts frames of this tick still point.
 	 * `drops` counts how often entries were dropped. When it changes, what
@@ -38,7 +40,7 @@ struct rcore_codes {
 	struct rcore_code *dropped;
 	uint64_t drops;
 	uint32_t lost; /* the frame "(a frame that was not read)" */
-	uint64_t looked_up, copied, verified, changed, rounds;
+	uint64_t looked_up, verified, changed, rounds;
 	uint64_t forgets; /* how often `ruby` was created anew */
 };
 
@@ -58,6 +60,8 @@ void rcore_codes_forget(struct rcore_codes *codes);
 /* A frame of a stack: its code and position. */
 struct rcore_code_frame {
 	uint32_t frame; /* number in the profile; 0: it has no code */
+	/* NULL if it could not be read. Valid as long as `label`. */
+	struct rcore_code *code;
 	/*
 	 * Valid until the next tick, or as long as codes->drops does not
 	 * change. NULL if unknown.
@@ -66,6 +70,8 @@ struct rcore_code_frame {
 	const char *path;
 	bool is_c;      /* a method or block in C */
 	uint64_t cfunc; /* of a method in C: its function */
+	/* Its magic, and those of its flags that never change; 0: unknown. */
+	uint32_t flags;
 };
 
 /*
@@ -80,9 +86,12 @@ uint64_t rcore_code_environment(const struct rcore_layout *layout,
 void rcore_codes_find(struct rcore_codes *codes, const struct rcore_stack *stack, uint64_t cfp,
 		      uint64_t environment, struct rcore_code_frame *ret);
 
-/* Returns whether the innermost frame, once looked up, is completely filled. */
+/*
+ * Returns whether the innermost frame, which rcore_codes_find() has found, is
+ * completely filled.
+ */
 bool rcore_codes_is_filled(struct rcore_codes *codes, const struct rcore_stack *stack,
-			   uint64_t environment);
+			   const struct rcore_code_frame *found);
 
 /*
  * Reads again what is at the addresses of code that was seen since the last

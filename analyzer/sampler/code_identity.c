@@ -23,7 +23,7 @@ static void parts_of(const struct rcore_layout *layout, const struct rcore_code 
 		{code->key.iseq ? code->body : 0,
 		 {&layout->iseq_body.iseq_encoded, &layout->iseq_body.pathobj,
 		  &layout->iseq_body.label}},
-		{code->origin.method,
+		{code->key.method,
 		 {&layout->cme.flags, &layout->cme.defined_class, &layout->cme.def,
 		  &layout->cme.called_id, &layout->cme.owner}},
 	};

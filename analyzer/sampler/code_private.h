@@ -21,20 +21,30 @@ struct rcore_code_identity {
 	uint64_t words[RCORE_CODE_IDENTITY_WORDS];
 };
 
+/* What decides which code a frame runs, and how it is called. */
 struct rcore_code_key {
-	uint64_t iseq, environment;
-};
-
-/* Entries that differ only in their environments have the same. */
-struct rcore_code_origin {
 	uint64_t iseq;
 	uint64_t method; /* rb_callable_method_entry_t; 0: none */
-	uint64_t kind;   /* of the frame: its magic, and what fits it */
+	uint64_t flags;  /* of the frame: those that never change */
+};
+
+/*
+ * The words of a frame that lead to its code. Frames with other words may run
+ * the same code: a block's environment in the heap is another one each time
+ * that the method around it is called, and so is what a method that has matched
+ * a Regexp has in place of its method entry (svar).
+ */
+struct rcore_code_place {
+	struct {
+		uint64_t iseq, environment;
+	} key;
+	struct rcore_code *code;
+	bool is_lost;
+	UT_hash_handle hh;
 };
 
 struct rcore_code {
 	struct rcore_code_key key;
-	struct rcore_code_origin origin;
 	uint64_t encoded, bytes; /* of an iseq's code, or 0 */
 	uint64_t body;
 	uint64_t locals; /* of an iseq */
@@ -50,10 +60,8 @@ struct rcore_code {
 	char *label, *path;
 	bool is_c, is_used, is_lost;
 	bool has_line;
-	/* For others of its origin, it is copied; or it is such a copy. */
-	bool is_model, is_copy;
 	struct rcore_code_identity identity;
-	UT_hash_handle hh, hh_model;
+	UT_hash_handle hh;
 	struct rcore_code *next_dropped;
 };
 
@@ -97,8 +105,7 @@ void rcore_codes_drop(struct rcore_codes *codes, struct rcore_code *code);
 /* Makes the decoders forget what they know about objects. */
 void rcore_codes_forget_objects(struct rcore_codes *codes);
 
-/* Returns the entry of an iseq and an environment, or NULL. */
-struct rcore_code *rcore_codes_get(const struct rcore_codes *codes, uint64_t iseq,
-				   uint64_t environment);
+/* Forgets which frames lead to which code, but not the code. */
+void rcore_codes_forget_places(struct rcore_codes *codes);
 
 #endif

@@ -53,17 +53,14 @@ void rcore_codes_verify(struct rcore_codes *codes, struct rcore_live *live)
 	struct batch batch;
 	bool has_changed = false;
 	batch.count = 0;
+	/* The words there may lead elsewhere now. */
+	rcore_codes_forget_places(codes);
 	for (struct rcore_code *code = codes->entries, *next; code; code = next) {
 		next = code->hh.next;
 		if (!code->is_used)
 			continue;
 		code->is_used = false;
 		codes->verified++;
-		if (code->key.environment & RCORE_CODE_IN_HEAP) {
-			/* The words there may point elsewhere now. */
-			rcore_codes_drop(codes, code);
-			continue;
-		}
 		batch.codes[batch.count++] = code;
 		if (batch.count == TOGETHER)
 			has_changed |= check(codes, live, &batch);

@@ -154,7 +154,7 @@ static bool is_in_place(struct rcore_codes *codes, const struct rcore_stack *sta
 		return pushed->ep == sp + (ENVIRONMENT - 1) * word;
 	return rcore_stack_value(stack, sp, &receiver) && receiver == pushed->self &&
 	       pushed->ep >= sp + ENVIRONMENT * word &&
-	       !calls_another(codes, pushed->caller_pc, pushed->code->origin.method);
+	       !calls_another(codes, pushed->caller_pc, pushed->code->key.method);
 }
 
 /*
@@ -177,7 +177,7 @@ static bool is_in_place(struct rcore_codes *codes, const struct rcore_stack *sta
  *     caller's values are where the environment of the old frame was.
  */
 RCORE_HOT bool rcore_codes_is_filled(struct rcore_codes *codes, const struct rcore_stack *stack,
-				     uint64_t environment)
+				     const struct rcore_code_frame *found)
 {
 	const struct rcore_layout *layout = codes->layout;
 	size_t step = layout->cfp.size;
@@ -187,7 +187,7 @@ RCORE_HOT bool rcore_codes_is_filled(struct rcore_codes *codes, const struct rco
 	uint64_t ep = rcore_code_frame_field(frame, layout, &layout->cfp.ep);
 	if (!layout->traits.frames_pushed_first)
 		return true;
-	struct rcore_code *code = rcore_codes_get(codes, iseq, environment);
+	struct rcore_code *code = found->code;
 	if (!code || (!iseq && pc))
 		return false;
 	bool is_first = !rcore_has(&layout->cfp.jit_return);

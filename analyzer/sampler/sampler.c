@@ -233,6 +233,7 @@ static RCORE_HOT struct rcore_error *look_at_threads(struct rcore_sampler *sampl
 	if (!err)
 		err = rcore_native_keep(sampler);
 	rcore_native_let_go(sampler);
+	rcore_cache_drop(sampler->pages);
 	for (size_t i = 0; !err && i < count; i++)
 		if (looks[i].verdict != RCORE_STACK_GONE)
 			decode(sampler, looks[i].thread, looks[i].verdict);

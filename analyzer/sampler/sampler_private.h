@@ -87,6 +87,17 @@ struct rcore_parked {
 	struct rcore_track track;
 };
 
+/*
+ * environments.c: of an environment, the method entry or cref, parent, and
+ * flags; or of a rb_env_t, what comes before its slots.
+ */
+enum { RCORE_ENVIRONMENTS = 64, RCORE_ENVIRONMENT_WORDS = 3 };
+struct rcore_environments {
+	size_t count;
+	struct rcore_live_range ranges[RCORE_ENVIRONMENTS];
+	uint64_t words[RCORE_ENVIRONMENTS][RCORE_ENVIRONMENT_WORDS];
+};
+
 /* parked/turns.c: which fibers a round reads. */
 struct rcore_parked_turns {
 	size_t every; /* this round and each such number of rounds later */
@@ -112,6 +123,7 @@ struct rcore_sampler {
 	uint64_t vm;
 	struct rcore_stack_reader reader;
 	struct rcore_copies copies;
+	struct rcore_environments environments;
 	struct rcore_cache *pages; /* of the process, during one look */
 	struct rcore_codes codes;
 	uint64_t codes_changed;
@@ -245,6 +257,15 @@ void rcore_sampler_forget_cleared(struct rcore_sampler *sampler);
  */
 uint32_t rcore_sampler_current_fiber(struct rcore_sampler *sampler,
 				     struct rcore_sampled_thread *thread);
+
+/*
+ * environments.c: reads environments of the outermost `count` frames, if those
+ * from frame `from` on need one, for `copies` to have until end_environments().
+ */
+void rcore_sampler_read_environments(struct rcore_sampler *sampler,
+				     const struct rcore_stack *stack, size_t from,
+				     size_t count);
+void rcore_sampler_end_environments(struct rcore_sampler *sampler);
 
 /* process_title.c: returns the number of the process in the profile. */
 uint32_t rcore_sampler_process(struct rcore_sampler *sampler);

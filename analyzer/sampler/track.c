@@ -94,9 +94,11 @@ RCORE_HOT void rcore_track_decode(struct rcore_sampler *sampler, struct rcore_tr
 		track->node = 0;
 		return;
 	}
+	struct rcore_memory *process = sampler->copies.below;
 	sampler->copies.stack = stack;
+	sampler->copies.below = rcore_cache_memory(sampler->pages);
 	bool is_same = track->drops == sampler->codes.drops;
-	bool is_partial = stack->is_partial;
+	bool is_partial = stack->is_partial, has_environments = false;
 	track->drops = sampler->codes.drops;
 	size_t known = track->count;
 	for (size_t i = 0; i < count; i++) {
@@ -106,6 +108,9 @@ RCORE_HOT void rcore_track_decode(struct rcore_sampler *sampler, struct rcore_tr
 		uint64_t environment = rcore_code_environment(layout, stack, frame);
 		is_same = is_same && i < known && now->environment == environment &&
 			  !memcmp(track->frames + i * step, frame, step);
+		if (!is_same && !has_environments)
+			rcore_sampler_read_environments(sampler, stack, i, count);
+		has_environments |= !is_same;
 		if (!is_same) {
 			rcore_codes_find(&sampler->codes, stack, cfp, environment, &now->code);
 			memcpy(track->frames + i * step, frame, step);
@@ -117,7 +122,7 @@ RCORE_HOT void rcore_track_decode(struct rcore_sampler *sampler, struct rcore_tr
 		}
 		bool is_dropped = i + 1 == count && !stack->is_partial &&
 				  track->may_be_unfilled &&
-				  !rcore_codes_is_filled(&sampler->codes, stack, environment);
+				  !rcore_codes_is_filled(&sampler->codes, stack, &now->code);
 		if (is_dropped) {
 			count--;
 			is_partial = true;
@@ -131,6 +136,8 @@ RCORE_HOT void rcore_track_decode(struct rcore_sampler *sampler, struct rcore_tr
 		node = rcore_profile_node(sampler->profile, node, partial_frame(sampler));
 	track->node = node;
 	track->has_changed = !is_same || known != count || node != before;
+	rcore_sampler_end_environments(sampler);
+	sampler->copies.below = process;
 	sampler->copies.stack = NULL;
 }
 

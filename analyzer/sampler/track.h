@@ -92,7 +92,12 @@ struct rcore_track {
 	} work;
 };
 
-/* track.c */
+/*
+ * track.c: finds what the frames of the stack run. What that reads of the
+ * process is kept in sampler->pages for the other stacks that were copied
+ * together with it, because many lead to the same objects. The caller drops it
+ * when it has copied stacks.
+ */
 void rcore_track_decode(struct rcore_sampler *sampler, struct rcore_track *track);
 /* Whether the stack has the frames that were decoded last. */
 bool rcore_track_is_same(const struct rcore_sampler *sampler, const struct rcore_track *track);

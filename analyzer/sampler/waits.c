@@ -25,23 +25,20 @@ static uint64_t word_of(const uint8_t *frame, size_t size, const struct rcore_fi
 }
 
 /*
- * Returns the flags of a frame's environment. Those that were copied with the
- * frame stay as they are until it changes. If the environment was moved to the
- * heap, they are there, too, and the process may have changed meanwhile.
+ * Returns the flags of a frame's environment. If it was moved to the heap, it
+ * was not copied with the frame, and those are known that never change.
  */
-static uint32_t flags_of(const struct rcore_sampler *sampler, const struct rcore_track *track,
-			 struct rcore_track_frame *known, uint64_t ep)
+static uint32_t flags_of(const struct rcore_track *track, struct rcore_track_frame *known,
+			 uint64_t ep)
 {
 	uint64_t flags = 0;
 	if (known->has_flags)
 		return known->flags;
-	if (rcore_stack_value(&track->stack, ep, &flags)) {
-		known->flags = (uint32_t)flags;
-		known->has_flags = true;
-	} else if (rcore_read_u64(sampler->codes.memory, ep, &flags)) {
-		return 0;
-	}
-	return (uint32_t)flags;
+	if (!rcore_stack_value(&track->stack, ep, &flags) || !(flags & 1))
+		return known->code.flags;
+	known->flags = (uint32_t)flags;
+	known->has_flags = true;
+	return known->flags;
 }
 
 /* Sets what else a decoder of vm/ needs to know about C code. */
@@ -77,7 +74,7 @@ struct rcore_frame rcore_sampler_frame(const struct rcore_sampler *sampler,
 			: code->is_c ? RCORE_FRAME_CFUNC
 				     : RCORE_FRAME_RUBY,
 	};
-	frame.flags = flags_of(sampler, track, known, frame.ep);
+	frame.flags = flags_of(track, known, frame.ep);
 	frame.under_construction = frame.kind == RCORE_FRAME_RUBY && !frame.pc;
 	if (code->frame)
 		set_function(sampler, code, &frame);

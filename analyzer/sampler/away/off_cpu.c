@@ -121,6 +121,7 @@ static void look_up_found(struct rcore_sampler *sampler, struct rcore_away *away
 	if (!thread)
 		return;
 	struct rcore_track *track = &thread->track;
+	rcore_cache_drop(sampler->pages);
 	rcore_track_decode(sampler, track);
 	rcore_sampler_name_thread(sampler, thread);
 	track->fiber = rcore_sampler_current_fiber(sampler, thread);

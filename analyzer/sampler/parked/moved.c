@@ -98,6 +98,7 @@ static struct rcore_error *read_some(struct rcore_sampler *sampler,
 			stacks[i] = &left[i]->track.stack;
 		err = rcore_stack_read(&sampler->reader, stacks, reads, NULL, 0);
 		used = 0;
+		rcore_cache_drop(sampler->pages);
 		for (size_t i = 0; !err && i < reads; i++) {
 			enum rcore_stack_verdict verdict =
 				rcore_stack_check(&sampler->reader, &left[i]->track.stack);

@@ -104,35 +104,35 @@ START_TEST(words_of_two_calls)
 }
 END_TEST
 
-/* The code of frames that differ only in their environment is read once. */
-START_TEST(known_code_is_copied)
+/*
+ * Frames that differ only in their environment run the same code. Those of
+ * which the environment is in the heap are looked up each time.
+ */
+START_TEST(code_of_many_places)
 {
-	enum { COPIES = 20 };
+	enum { PLACES = 20 };
 	setup(_i);
-	for (uint64_t i = 1; i <= COPIES; i++)
+	for (uint64_t i = 0; i < PLACES; i++)
 		ck_assert_pstr_eq(label_with(METHOD, world.run_method, i), "Foo#run");
-	ck_assert_uint_eq(codes.count, COPIES);
-	ck_assert_uint_eq(codes.copied, COPIES - 1);
-	struct rcore_code *one = rcore_codes_get(&codes, world.run, 1);
-	for (uint64_t i = 2; i <= COPIES; i++) {
-		const struct rcore_code *copy = rcore_codes_get(&codes, world.run, i);
-		ck_assert_mem_eq(&copy->identity, &one->identity, sizeof(one->identity));
-		ck_assert_pstr_eq(copy->path, one->path);
-		ck_assert_ptr_ne(copy->path, one->path);
-		ck_assert_uint_eq(copy->function, one->function);
-		ck_assert_uint_eq(copy->encoded, one->encoded);
-	}
-	/* A copy does not need the entry from which it was made. */
-	rcore_codes_drop(&codes, one);
+	ck_assert_uint_eq(codes.count, 1);
+	ck_assert_uint_eq(codes.looked_up, 1);
+	ck_assert_uint_eq(codes.place_count, PLACES / 2);
+	/* A known place is trusted until the next verification. */
+	ck_assert_pstr_eq(label_with(METHOD, 0, 0), "Foo#run");
+	ck_assert_pstr_eq(label_with(METHOD, 0, RCORE_CODE_IN_HEAP), NULL);
+	rcore_codes_forget_places(&codes);
+	ck_assert_pstr_eq(label_with(METHOD, 0, 0), NULL);
+	ck_assert_uint_eq(codes.place_count, 0);
+
+	codes.looked_up = 0;
+	ck_assert_pstr_eq(label_with(METHOD, world.run_method, 0), "Foo#run");
+	ck_assert_uint_eq(codes.looked_up, 0);
+	rcore_codes_drop(&codes, codes.entries);
+	ck_assert_uint_eq(codes.place_count, 0);
+	ck_assert_pstr_eq(label_with(METHOD, world.run_method, 0), "Foo#run");
+	ck_assert_uint_eq(codes.looked_up, 1);
 	rcore_codes_begin_tick(&codes);
-	ck_assert_pstr_eq(label_with(METHOD, world.run_method, 2), "Foo#run");
-	ck_assert_uint_eq(codes.copied, COPIES - 1);
-	ck_assert_pstr_eq(label_with(METHOD, world.run_method, COPIES + 1), "Foo#run");
-	ck_assert_pstr_eq(label_with(METHOD, world.run_method, COPIES + 2), "Foo#run");
-	ck_assert_uint_eq(codes.copied, COPIES);
-	/* Flags that do not fit are refused here, too. */
-	ck_assert_pstr_eq(label_with(METHOD | RCORE_FRAME_CFRAME, world.run_method, COPIES + 3),
-			  NULL);
+	ck_assert_uint_eq(codes.count, 1);
 	teardown();
 }
 END_TEST
@@ -140,6 +140,6 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {words_of_one_call, words_of_two_calls,
-				      known_code_is_copied};
+				      code_of_many_places};
 	return world_run("code", tests, RCORE_COUNT(tests));
 }
