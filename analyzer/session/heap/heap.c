@@ -39,6 +39,17 @@ static struct rcore_error *check_measured(const struct rcore_layout *layout)
 	return rcore_error_wrap(err, "the heap cannot be read");
 }
 
+/* Of a pack, nearly all slots would seem to be free. */
+static struct rcore_error *check_pack(const struct rcore_session *session)
+{
+	return session->target.pack
+		       ? rcore_error_create(
+				 RCORE_ERROR_USAGE,
+				 "a pack has only what was printed, not the whole heap; use "
+				 "the core or the process that it was made from")
+		       : NULL;
+}
+
 /*
  * Returns whether a search in a running process may have failed only because
  * the process ran.
@@ -77,7 +88,9 @@ struct rcore_error *rcore_session_heap(struct rcore_session *session, rcore_heap
 	struct rcore_located *located;
 	struct rcore_arena arena = {0};
 	uint64_t objspace;
-	struct rcore_error *err = copy_running(session);
+	struct rcore_error *err = check_pack(session);
+	if (!err)
+		err = copy_running(session);
 	if (!err)
 		err = rcore_target_check_files(&session->target);
 	if (!err)
