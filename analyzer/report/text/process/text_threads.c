@@ -13,16 +13,23 @@
 
 enum { NAME_COLUMNS = 24 };
 
-static const char *ractor_words(const struct rcore_text *text,
-				const struct rcore_thread *thread,
-				char buffer[RCORE_COUNT_SIZE])
+static void print_ractor_title(FILE *out, const struct rcore_ractor *ractor)
+{
+	fprintf(out, "ractor %" PRIu64, ractor->id);
+	if (!ractor->name || !ractor->name[0])
+		return;
+	fputs(" \"", out);
+	rcore_escape_write(out, ractor->name);
+	putc('"', out);
+}
+
+static void print_ractor_of(const struct rcore_text *text, const struct rcore_thread *thread)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	if (snapshot->ractor_count < 2 || thread->ractor < 0)
-		return "";
-	snprintf(buffer, RCORE_COUNT_SIZE, "  ractor %" PRIu64,
-		 snapshot->ractors[thread->ractor].id);
-	return buffer;
+		return;
+	fputs("  ", text->pen.out);
+	print_ractor_title(text->pen.out, &snapshot->ractors[thread->ractor]);
 }
 
 /* Returns the columns of: main "name" */
@@ -112,7 +119,7 @@ void rcore_text_thread(struct rcore_text *text, size_t index)
 		return;
 	}
 	FILE *out = text->pen.out;
-	char ractor[RCORE_COUNT_SIZE], lwp[LWP_SIZE];
+	char lwp[LWP_SIZE];
 
 	rcore_styled(&text->pen, RCORE_STYLE_ID, "%-*s", text->columns.id, thread->id);
 	if (text->columns.tid)
@@ -126,8 +133,8 @@ void rcore_text_thread(struct rcore_text *text, size_t index)
 		rcore_text_brief(text, thread);
 		return;
 	}
-	fprintf(out, "  %-*s%s", text->columns.status, rcore_thread_text(thread),
-		ractor_words(text, thread, ractor));
+	fprintf(out, "  %-*s", text->columns.status, rcore_thread_text(thread));
+	print_ractor_of(text, thread);
 	print_fiber_count(text, thread);
 	if (text->options.verbose || text->snapshot->has_values || thread->variables.problem)
 		rcore_text_variables(&text->pen, "thread variable", &thread->variables);
@@ -247,7 +254,9 @@ static void print_ractor_problems(const struct rcore_text *text)
 	for (size_t i = 0; i < snapshot->ractor_count; i++) {
 		if (!snapshot->ractors[i].problem)
 			continue;
-		fprintf(text->pen.out, "\nractor %" PRIu64 "\n", snapshot->ractors[i].id);
+		putc('\n', text->pen.out);
+		print_ractor_title(text->pen.out, &snapshot->ractors[i]);
+		putc('\n', text->pen.out);
 		rcore_text_problem(text, snapshot->ractors[i].problem);
 	}
 }
