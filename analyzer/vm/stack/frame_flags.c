@@ -5,7 +5,7 @@
 
 bool rcore_is_frame_flags(uint64_t word)
 {
-	enum { FLAGS_MASK = RCORE_FRAME_MAGIC_MASK | 0xffe };
+	enum { FLAGS_MASK = RCORE_FRAME_MAGIC_MASK | 0x1ffe };
 	switch (word & RCORE_FRAME_MAGIC_MASK) {
 	case RCORE_FRAME_MAGIC_METHOD:
 	case RCORE_FRAME_MAGIC_BLOCK:

@@ -73,6 +73,12 @@ START_TEST(words_of_one_call)
 	setup(_i);
 	ck_assert_pstr_eq(label_with(METHOD, world.run_method, 2), "Foo#run");
 	ck_assert_uint_eq(codes.count, 1);
+	/* All flags that a frame may have: VM_FRAME_FLAG_BOX_REQUIRE is one. */
+	for (uint64_t flag = 0x4; flag <= 0x1000; flag <<= 1)
+		if (flag != RCORE_FRAME_CFRAME)
+			ck_assert_pstr_eq(
+				label_with(METHOD | flag, world.run_method, 2 * flag),
+				"Foo#run");
 	teardown();
 }
 END_TEST
