@@ -72,7 +72,11 @@ struct rcore_parked {
 	/* In this round; NULL if none is alive. */
 	struct rcore_sampled_thread *thread;
 	size_t number; /* counts the fibers found */
-	size_t round;  /* in which it was last read; 0: none */
+	/*
+	 * Rounds: since when it may be parked (0: longer than rcore knows), and
+	 * in which it was last read or seen on its thread (0: none).
+	 */
+	size_t begun, round;
 	/*
 	 * In this round: it cannot have run, its thread runs it, or others have
 	 * their turn.
@@ -101,7 +105,7 @@ struct rcore_environments {
 /* parked/turns.c: which fibers a round reads. */
 struct rcore_parked_turns {
 	size_t every; /* this round and each such number of rounds later */
-	double cost;  /* of a round, in seconds on a processor */
+	double all;   /* what all would cost, in seconds on a processor */
 	/* Of this round. `first` of the `read` ones were never read before. */
 	uint64_t begun;
 	size_t read, first, left;

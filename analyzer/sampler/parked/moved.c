@@ -51,8 +51,12 @@ static void decode(struct rcore_sampler *sampler, struct rcore_parked *parked, u
 	uint64_t object = rcore_piece_field(&parked->fiber, &sampler->layout->fiber.self);
 	rcore_track_decode(sampler, track);
 	track->thread = thread->track.thread;
-	if (track->context.object != object)
+	if (track->context.object != object) {
 		track->context.is_known = false;
+		/* Another fiber got the memory of one that has ended. */
+		if (track->context.object)
+			parked->begun = sampler->fiber_rounds;
+	}
 	track->context.object = object;
 	/* The stack was read after it. */
 	track->context.is_copied = false;

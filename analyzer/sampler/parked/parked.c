@@ -94,7 +94,9 @@ static void choose(struct rcore_sampler *sampler)
 			parked->is_resolved && last && last->round_run <= parked->round;
 		parked->is_left = !parked->is_current && !parked->has_rested &&
 				  !rcore_parked_has_turn(sampler, parked);
-		if (is_read(parked))
+		if (parked->is_current)
+			parked->begun = sampler->fiber_rounds;
+		if (is_read(parked) || parked->is_current)
 			parked->round = sampler->fiber_rounds;
 	}
 }

@@ -41,6 +41,7 @@ static struct rcore_error *add(void *context, uint64_t address)
 	*slot = parked;
 	parked->address = address;
 	parked->number = sampler->fibers_found++;
+	parked->begun = sampler->last_search ? sampler->fiber_rounds : 0;
 	parked->track.stack.ec = address + (uint64_t)sampler->layout->fiber.saved_ec.offset;
 	if (!rcore_address_map_put(&sampler->parked_at, address, 1))
 		return rcore_error_no_memory();

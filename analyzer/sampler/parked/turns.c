@@ -11,9 +11,14 @@
  * share of a processor, the fibers take turns: a round reads every second of
  * them, or every third ... A sample represents the time since the fiber was
  * read before, so the sums stay right.
+ *
+ * No sample represents the time after the last one of a fiber, until it ends or
+ * its thread is seen to run it. So a fiber is left out only for a part of the
+ * time for which it has been parked, as far as that is known.
  */
 enum {
 	FEWEST = 1, /* samples of a fiber per second */
+	PART = 4,
 	/* Have their turn together, because one range has several of them. */
 	NEIGHBOURS = 16,
 };
@@ -34,13 +39,22 @@ void rcore_parked_begin_turns(struct rcore_sampler *sampler)
 	turns->begun = processor_time();
 }
 
+/* Whether it would be left out for more than a part of its time. */
+static RCORE_HOT bool is_young(const struct rcore_sampler *sampler,
+			       const struct rcore_parked *parked)
+{
+	return parked->begun &&
+	       (sampler->fiber_rounds - parked->round) * PART > parked->round - parked->begun;
+}
+
 RCORE_HOT bool rcore_parked_has_turn(struct rcore_sampler *sampler,
 				     const struct rcore_parked *parked)
 {
 	struct rcore_parked_turns *turns = &sampler->turns;
 	bool is_first = !parked->round;
-	if (!is_first && parked->number / NEIGHBOURS % turns->every !=
-				 sampler->fiber_rounds % turns->every) {
+	if (!is_first && !is_young(sampler, parked) &&
+	    parked->number / NEIGHBOURS % turns->every !=
+		    sampler->fiber_rounds % turns->every) {
 		turns->left++;
 		return false;
 	}
@@ -59,13 +73,12 @@ void rcore_parked_end_turns(struct rcore_sampler *sampler)
 		return;
 	double cost = (double)(processor_time() - turns->begun) / 1e9;
 	double allowed = options->fiber_share / options->fiber_rate;
-	turns->cost = turns->cost > 0 ? (turns->cost + cost) / 2 : cost;
-	double all = turns->cost * (double)turns->every;
-	double every = turns->every;
-	if (turns->cost > allowed)
-		every = fmin(ceil(all / allowed), options->fiber_rate / FEWEST);
-	else if (turns->every > 1 && all / (every - 1) < allowed)
+	double all = cost * (double)(turns->read + turns->left) / (double)turns->read;
+	double every = (double)turns->every;
+	turns->all = turns->all > 0 ? (turns->all + all) / 2 : all;
+	if (turns->all / every > allowed)
+		every = fmin(ceil(turns->all / allowed), options->fiber_rate / FEWEST);
+	else if (turns->every > 1 && turns->all / (every - 1) < allowed)
 		every--;
 	turns->every = (size_t)every;
-	turns->cost = all / every;
 }

@@ -76,9 +76,8 @@ START_TEST(words_of_one_call)
 	/* All flags that a frame may have: VM_FRAME_FLAG_BOX_REQUIRE is one. */
 	for (uint64_t flag = 0x4; flag <= 0x1000; flag <<= 1)
 		if (flag != RCORE_FRAME_CFRAME)
-			ck_assert_pstr_eq(
-				label_with(METHOD | flag, world.run_method, 2 * flag),
-				"Foo#run");
+			ck_assert_pstr_eq(label_with(METHOD | flag, world.run_method, 2 * flag),
+					  "Foo#run");
 	teardown();
 }
 END_TEST
