@@ -7,7 +7,7 @@ module Pairs
   SAMPLES = Integer(ENV["SAMPLES"] || 20_000)
   ENTRIES = /\AGraph#m[037]\z/.freeze
   # The edges have their callers.
-  CALLED = /\A(?:Graph|Integer|Comparable)#/.freeze
+  CALLED = /\A(?:block in )?(?:Graph|Integer|Comparable)#/.freeze
   UNREAD = "(a frame that could not be read)"
   # Of a recording, and of one of many.
   SECONDS = 5
@@ -30,18 +30,23 @@ module Pairs
   def self.cases(rubies)
     rubies.flat_map { |ruby| [[ruby, []], *([[ruby, ["--yjit"]]] if ruby.version.segments.first(2) == [3, 1])] }.flat_map do |ruby, options|
       name = [ruby.name, *options].join(" ")
-      [SamplerCase.new("pairs #{name}", limit: LIMIT) { Pairs.sound(self, ruby, options) }, *(SamplerCase.new("pairs single #{name}") { Pairs.single(self, ruby, options) } if options.empty?)]
+      [SamplerCase.new("pairs #{name}", limit: LIMIT) { Pairs.sound(self, ruby, options) }, *([SamplerCase.new("pairs single #{name}") { Pairs.single(self, ruby, options) }, blocks(ruby)] if options.empty?)]
     end
+  end
+
+  # Takes fewer samples than the program without blocks: the methods take longer, so most samples have all frames.
+  def self.blocks(ruby)
+    SamplerCase.new("pairs blocks #{ruby.name}", limit: LIMIT) { Pairs.sound(self, ruby, [], SAMPLES / 4, more: ["blocks"]) }
   end
 
   def self.old?(ruby) = ruby.version < Gem::Version.new("3.0")
 
   # Records until the block returns true. Returns [samples, partial samples, samples with an unreadable frame, samples of each
   # impossible pair, recordings of each impossible pair].
-  def self.count(test, ruby, options)
+  def self.count(test, ruby, options, more = [])
     seed = Integer(ENV["SEED"] || rand(1 << 30))
     seconds = old?(ruby) ? SHORT : SECONDS
-    test.with_program(ruby, "graph.rb", seed, options: options) do |pid, counter, folder|
+    test.with_program(ruby, "graph.rb", seed, *more, options: options) do |pid, counter, folder|
       edges = File.readlines(File.join(folder, "edges"), chomp: true).to_h { |line| [line, true] }
       samples = partial = unread = 0
       impossible = Hash.new(0)
@@ -72,8 +77,8 @@ module Pairs
   end
 
   # Returns [samples, partial samples].
-  def self.sound(test, ruby, options, wanted = SAMPLES, share: TOLERATED_FROM_C)
-    samples, partial, unread, impossible, recordings = count(test, ruby, options) { |taken, _, number| taken >= wanted && (!old?(ruby) || number >= LEAST_RECORDINGS) }
+  def self.sound(test, ruby, options, wanted = SAMPLES, share: TOLERATED_FROM_C, more: [])
+    samples, partial, unread, impossible, recordings = count(test, ruby, options, more) { |taken, _, number| taken >= wanted && (!old?(ruby) || number >= LEAST_RECORDINGS) }
     from_c, others = impossible.partition { |pair, _| pair =~ FROM_C }.map(&:to_h)
     moments = from_c.keys.sum { |pair| recordings[pair] }
     rare = moments <= TOLERATED_MOMENTS * (1 + samples.fdiv(1_000_000))

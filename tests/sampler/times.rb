@@ -206,8 +206,9 @@ module Times
       times = walls.values.flatten
       test.note = "#{times.size} fibers, #{samples} samples, each represents #{times.minmax.map { |wall| (wall / 1e9).round(2) }.join(" to ")} s"
       test.fail("fibers at each place: #{walls.transform_values(&:size)}") unless walls.transform_values(&:size) == { "first_place" => CROWD * 3 / 4, "second_place" => CROWD / 4 }
-      test.fail("they did not take turns") unless samples < CROWD * recording.duration / 1e9 * 5
-      test.fail("not the whole time") unless times.min > 0.8 * times.max && times.max <= recording.duration
+      test.fail("they did not take turns") unless samples < CROWD * recording.duration / 1e9 * 8
+      # One whose stack could not be read in the first round is seen at its next turn.
+      test.fail("not the whole time") unless times.sum / times.size > 0.97 * times.max && times.min > 0.5 * times.max && times.max <= recording.duration
       test.goes_on(counter)
     end
   end

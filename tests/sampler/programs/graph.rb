@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 # Random calls of methods that take less than a microsecond, for ever:
 #
-#	graph.rb SEED
+#	graph.rb SEED [blocks]
+#
+# With blocks, half of the calls are in one that is made a Proc, which moves the environments around it to the heap, and
+# a third of the methods matches a Regexp.
 #
 # Writes who may call whom to the file edges, then its pid, and then counts.
 METHODS = 40
@@ -11,6 +14,8 @@ IN_C = { "Integer#bit_length" => "s.bit_length", "Integer#fdiv" => "s.fdiv(3)", 
 # YJIT pushes frames for these, too.
 OPERATORS = /(?<= )(?:>>|&|\*|\+|%|==)(?= )/.freeze
 random = Random.new(Integer(ARGV[0]))
+with_blocks = ARGV[1] == "blocks"
+TEXT = "an ab"
 edges = ["Comparable#between? Integer#<=>"]
 source = +"class Graph\n"
 METHODS.times do |number|
@@ -25,7 +30,14 @@ METHODS.times do |number|
          when 1 then "m#{callees[0]}(s >> 1)"
          else "s & #{1 << random.rand(4)} == 0 ? m#{callees[0]}(s * 5 + 1) : m#{callees[-1]}(s * 3 + 7)"
          end
-  body = "#{locals}#{in_c.map { |_, call| "#{call}; " }.join}#{maybe}#{last}"
+  if with_blocks && random.rand(2).zero?
+    last = "lambda { #{last} }.call"
+    edges << "Graph#m#{number} block in Graph#m#{number}"
+    callees.each { |callee| edges << "block in Graph#m#{number} Graph#m#{callee}" }
+    last.scan(OPERATORS) { |name| edges << "block in Graph#m#{number} Integer##{name}" }
+  end
+  matched = with_blocks && random.rand(3).zero? ? "TEXT =~ /a(b)/; " : ""
+  body = "#{locals}#{matched}#{in_c.map { |_, call| "#{call}; " }.join}#{maybe}#{last}"
   [*in_c.map(&:first), *body.scan(OPERATORS).map { |name| "Integer##{name}" }].each { |callee| edges << "Graph#m#{number} #{callee}" }
   source << "  def m#{number}(s); #{body}; end\n"
 end
