@@ -127,7 +127,7 @@ enum {
 	RCORE_SAMPLER_RATE_MAX = 10000,
 };
 
-/* Of a processor, for parked fibers. */
+/* Of a processor, for the parked fibers of one process. */
 #define RCORE_SAMPLER_FIBER_SHARE 0.015
 
 /* All zeroes: the defaults. */
