@@ -92,7 +92,7 @@ static bool count(struct rcore_waits *waits, uint64_t object, const char *name, 
 		return false;
 	if (value & FIXNUM_FLAG) {
 		*ret = value >> 1;
-		return true;
+		return (int64_t)value > 0;
 	}
 	struct rcore_error *err = rcore_array(waits->loader->ruby, value, &elements, ret);
 	bool is_read = !err;

@@ -73,6 +73,7 @@ static const struct library {
 };
 
 enum {
+	FIXNUM_FLAG = 1,
 	/* Frames from the wait to the method that takes a connection. */
 	DEPTH = 64,
 	CONNECTIONS = 10000, /* of one pool */
@@ -227,7 +228,6 @@ static struct rcore_error *by_frames(struct search *search, struct rcore_pool *p
 				     uint64_t count)
 {
 	const struct rcore_snapshot *snapshot = search->snapshot;
-	pool->used = count >> 1;
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
 		if (!has_acquired(search, &snapshot->fibers[i], pool->object))
 			continue;
@@ -236,6 +236,9 @@ static struct rcore_error *by_frames(struct search *search, struct rcore_pool *p
 			return rcore_error_no_memory();
 		*holder = (int)i;
 	}
+	/* A program may have put anything there. */
+	bool is_number = count & FIXNUM_FLAG && (int64_t)count > 0;
+	pool->used = is_number ? count >> 1 : search->holders.count;
 	return NULL;
 }
 
@@ -269,7 +272,6 @@ static struct rcore_error *find_holders(struct search *search, const struct libr
 static struct rcore_error *pool_at(struct search *search, const struct library *library,
 				   uint64_t object, int *ret)
 {
-	enum { FIXNUM_FLAG = 1 };
 	uint64_t size;
 	*ret = rcore_address_map_get(&search->pool_of, object);
 	if (*ret >= 0)
@@ -281,7 +283,8 @@ static struct rcore_error *pool_at(struct search *search, const struct library *
 	*pool = (struct rcore_pool){
 		.library = library->name, .resource = library->resource, .object = object};
 	for (size_t i = 0; i < RCORE_COUNT(library->sizes); i++)
-		if (read(search, object, library->sizes[i], &size) && size & FIXNUM_FLAG)
+		if (read(search, object, library->sizes[i], &size) && size & FIXNUM_FLAG &&
+		    (int64_t)size > 0)
 			pool->size = size >> 1;
 	return find_holders(search, library, pool);
 }
