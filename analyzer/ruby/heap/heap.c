@@ -134,19 +134,24 @@ static bool is_blank(struct rcore_ruby *ruby, uint64_t address)
  * Up to 3.3, heap_page_allocate() writes where the slots are before it lets the
  * body point to its heap_page. This is the first write to the body, so the
  * kernel often has to find memory for it. At such a page fault, a thread may
- * lose the processor or be stopped; until then, the body reads as zeroes.
+ * lose the processor or be stopped; until then, the body reads as zeroes. If
+ * only its first word is 0, it is damaged.
  */
 static bool has_untouched_body(struct rcore_ruby *ruby, uint64_t address, uint64_t slots,
 			       uint64_t slot_size)
 {
+	enum { TOUCHED_AT_ONCE = 4096 };
+	static const unsigned char zeroes[TOUCHED_AT_ONCE];
+	unsigned char bytes[TOUCHED_AT_ONCE];
 	const struct rcore_layout *layout = ruby->layout;
 	struct rcore_heap_page page = {.slots = slots, .slot_size = slot_size};
-	uint64_t back;
 	return !layout->traits.heap_pages_darray &&
 	       !rcore_read_field(ruby->memory, address, &layout->heap_page.start,
 				 &page.start) &&
 	       rcore_heap_page_fits(ruby, &page) &&
-	       !rcore_read_u64(ruby->memory, rcore_heap_page_body(ruby, &page), &back) && !back;
+	       !rcore_read(ruby->memory, rcore_heap_page_body(ruby, &page), bytes,
+			   sizeof(bytes)) &&
+	       !memcmp(bytes, zeroes, sizeof(bytes));
 }
 
 bool rcore_heap_page_is_new(struct rcore_ruby *ruby, uint64_t address)

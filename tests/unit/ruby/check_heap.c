@@ -163,9 +163,12 @@ START_TEST(test_page_without_body)
 	static const struct fake_page pages[PAGES] = {
 		{80, SLOTS, flags}, {80, SLOTS, flags}, {80, SLOTS, flags}};
 	static const struct {
-		uint64_t back;
+		uint64_t back, flags; /* of the first object */
 		bool is_marked, is_new;
-	} bodies[] = {{0, false, true}, {8, false, false}, {0, true, false}};
+	} bodies[] = {{0, RCORE_T_STRING, false, false},
+		      {0, 0, false, true},
+		      {8, 0, false, false},
+		      {0, 0, true, false}};
 	uint64_t starts[PAGES];
 	begin(_i);
 	uint64_t objspace = fake_objspace(&fake, pages, PAGES, starts);
@@ -180,6 +183,7 @@ START_TEST(test_page_without_body)
 		if (bodies[i].is_marked)
 			mark(starts[1]);
 		fake_put(&fake.target, body, bodies[i].back);
+		fake_put(&fake.target, starts[1], bodies[i].flags);
 		OK(rcore_heap_prove(&ruby, objspace, &tested, &held));
 		ck_assert_uint_eq(tested, is_new ? PAGES - 1 : PAGES);
 		ck_assert_uint_eq(held, PAGES - 1);
