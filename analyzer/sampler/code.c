@@ -19,7 +19,7 @@
 
 enum {
 	CODE_LIMIT = 200000,      /* entries; then all are dropped */
-	PLACE_LIMIT = 20000,      /* the same */
+	PLACE_LIMIT = 20000,      /* places; then all are forgotten */
 	ENVIRONMENT_LIMIT = 1000, /* nested blocks */
 	KEPT_FLAGS = RCORE_FRAME_MAGIC_MASK | RCORE_ENV_LOCAL | RCORE_FRAME_CFRAME |
 		     RCORE_FRAME_FINISH,
@@ -138,7 +138,7 @@ RCORE_HOT uint64_t rcore_code_environment(const struct rcore_layout *layout,
 			hash = mix(hash, flags & MAGIC);
 		if (flags & RCORE_ENV_LOCAL || !rcore_stack_value(stack, ep - PARENT, &word))
 			break;
-		ep = word & ~(uint64_t)3;
+		ep = word & ~(uint64_t)RCORE_ENV_OUTER_TAG;
 	}
 	return hash & ~(uint64_t)RCORE_CODE_IN_HEAP;
 }

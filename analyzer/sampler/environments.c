@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/hot.h"
+#include "ruby/iseq/method.h"
 #include "sampler/code_private.h"
 #include "sampler/sampler_private.h"
 #include "vm/stack/frame_flags.h"
@@ -10,8 +11,6 @@
  * further out in the same stack, lead to a method entry in as many steps, and
  * each would be a system call.
  */
-enum { FLAG_FIXNUM = 1, OUTER_TAG = 3 };
-
 static RCORE_HOT void add(struct rcore_environments *read, uint64_t address)
 {
 	if (read->count == RCORE_ENVIRONMENTS || address % sizeof(address))
@@ -35,14 +34,14 @@ static RCORE_HOT void add_moved(struct rcore_environments *read,
 	uint64_t flags, outer;
 	if (!rcore_stack_value(stack, ep, &flags))
 		return;
-	if (!(flags & FLAG_FIXNUM)) {
+	if (!(flags & RCORE_ENV_IS_FLAGS)) {
 		add(read, flags);
 		return;
 	}
 	if (flags & RCORE_ENV_LOCAL || !rcore_stack_value(stack, ep - sizeof(ep), &outer))
 		return;
-	outer &= ~(uint64_t)OUTER_TAG;
-	if (rcore_stack_value(stack, outer, &flags) && !(flags & FLAG_FIXNUM))
+	outer &= ~(uint64_t)RCORE_ENV_OUTER_TAG;
+	if (rcore_stack_value(stack, outer, &flags) && !(flags & RCORE_ENV_IS_FLAGS))
 		add(read, flags);
 }
 

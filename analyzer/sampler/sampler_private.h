@@ -104,7 +104,7 @@ struct rcore_environments {
 
 /* parked/turns.c: which fibers a round reads. */
 struct rcore_parked_turns {
-	size_t every; /* this round and each such number of rounds later */
+	size_t every; /* a fiber has its turn once in so many rounds */
 	double all;   /* what all would cost, in seconds on a processor */
 	/* Of this round. `first` of the `read` ones were never read before. */
 	uint64_t begun;

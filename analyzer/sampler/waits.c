@@ -5,6 +5,7 @@
 
 #include "base/grow.h"
 #include "base/hot.h"
+#include "ruby/iseq/method.h"
 #include "sampler/sampler_private.h"
 #include "vm/stack/frame_flags.h"
 #include "vm/wait/wait.h"
@@ -34,7 +35,7 @@ static uint32_t flags_of(const struct rcore_track *track, struct rcore_track_fra
 	uint64_t flags = 0;
 	if (known->has_flags)
 		return known->flags;
-	if (!rcore_stack_value(&track->stack, ep, &flags) || !(flags & 1))
+	if (!rcore_stack_value(&track->stack, ep, &flags) || !(flags & RCORE_ENV_IS_FLAGS))
 		return known->code.flags;
 	known->flags = (uint32_t)flags;
 	known->has_flags = true;

@@ -151,13 +151,13 @@ static void summarize_failures(const struct rcore_sampler_statistics *total)
 /* Of parked fibers, if there were too many for the rate. */
 static void summarize_fibers(const struct rcore_sampler_statistics *total)
 {
-	uint64_t all = total->parked + total->parked_left;
-	double achieved = RCORE_SAMPLER_FIBER_RATE * (double)total->parked / (double)all;
+	double all = (double)(total->parked + total->parked_left);
 	if (total->parked_left)
 		fprintf(stderr,
 			"; parked fibers were sampled %.1f times per second (--fiber-rate %d "
-			"takes all samples)",
-			achieved, RCORE_SAMPLER_FIBER_RATE);
+			"samples all of them)",
+			RCORE_SAMPLER_FIBER_RATE * (double)total->parked / all,
+			RCORE_SAMPLER_FIBER_RATE);
 }
 
 static void summarize(const struct rcore_record_summary *shown)

@@ -15,10 +15,8 @@
  */
 enum {
 	ENV_LIMIT = 10000, /* nested environments */
-	FLAG_FIXNUM = 1,
 	/* VM_ENV_FLAG_LOCAL: that of a method, class or file */
 	FLAG_LOCAL = 2,
-	OUTER_TAG = 3, /* GC_GUARDED_PTR_REF clears these */
 };
 
 enum slot { SLOT_ME_CREF, SLOT_OUTER, SLOT_FLAGS, SLOT_COUNT };
@@ -93,7 +91,7 @@ struct rcore_error *rcore_frame_method_entry(struct rcore_ruby *ruby, uint64_t e
 		struct rcore_error *err = read_env(ruby, ep, slots);
 		if (err)
 			return err;
-		if (!(slots[SLOT_FLAGS] & FLAG_FIXNUM)) {
+		if (!(slots[SLOT_FLAGS] & RCORE_ENV_IS_FLAGS)) {
 			err = follow_escape(ruby, slots[SLOT_FLAGS], &ep);
 			if (err)
 				return err;
@@ -107,7 +105,7 @@ struct rcore_error *rcore_frame_method_entry(struct rcore_ruby *ruby, uint64_t e
 			*ret = found;
 			return NULL;
 		}
-		ep = slots[SLOT_OUTER] & ~(uint64_t)OUTER_TAG;
+		ep = slots[SLOT_OUTER] & ~(uint64_t)RCORE_ENV_OUTER_TAG;
 	}
 	return rcore_error_create(RCORE_ERROR_LIMIT,
 				  "more than %d environments, or a cycle of them", ENV_LIMIT);

@@ -216,6 +216,15 @@ struct rcore_error *rcore_ivar_get(struct rcore_ruby *ruby, uint64_t object, con
 	return NULL;
 }
 
+bool rcore_ivar_try(struct rcore_ruby *ruby, uint64_t object, const char *name, uint64_t *ret)
+{
+	bool found = false;
+	struct rcore_error *err = name ? rcore_ivar_get(ruby, object, name, &found, ret) : NULL;
+	bool is_read = found && !err;
+	rcore_error_free(err);
+	return is_read;
+}
+
 struct rcore_error *rcore_ivar_place(struct rcore_ruby *ruby, uint64_t object, const char *name,
 				     uint64_t *ret)
 {

@@ -20,6 +20,12 @@ struct rcore_error *rcore_ivar_get(struct rcore_ruby *ruby, uint64_t object, con
 				   bool *found, uint64_t *ret);
 
 /*
+ * Does the same for optional information: returns false if there is none, or if
+ * it cannot be read. `name` may be NULL: none.
+ */
+bool rcore_ivar_try(struct rcore_ruby *ruby, uint64_t object, const char *name, uint64_t *ret);
+
+/*
  * Where the value of one lies, for whoever reads it again and again; 0: the
  * object has none of that name, or its variables are in a st_table.
  */

@@ -51,6 +51,14 @@ double rcore_flonum(uint64_t value)
 	return number;
 }
 
+bool rcore_is_count(uint64_t value, uint64_t *ret)
+{
+	if (!(value & FIXNUM_FLAG) || (int64_t)value < 0)
+		return false;
+	*ret = value >> 1;
+	return true;
+}
+
 bool rcore_is_nil(const struct rcore_ruby *ruby, uint64_t value)
 {
 	return value == 0 || value == (uint64_t)ruby->layout->constant.qnil;

@@ -86,6 +86,12 @@ uint64_t rcore_static_symbol(uint64_t id);
  */
 double rcore_flonum(uint64_t value);
 
+/*
+ * Returns whether a VALUE is an Integer of at least 0 in a word, and stores
+ * that. A variable of the program may have anything.
+ */
+bool rcore_is_count(uint64_t value, uint64_t *ret);
+
 /* Whether it is nil or false, with the layout's Qnil. */
 bool rcore_is_nil(const struct rcore_ruby *ruby, uint64_t value);
 

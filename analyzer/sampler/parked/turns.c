@@ -8,9 +8,9 @@
 /*
  * Which parked fibers a round reads. To compare 2,000 of them takes some 10 ms,
  * ten times a second, if their thread has run. So if this takes more than its
- * share of a processor, the fibers take turns: a round reads every second of
- * them, or every third ... A sample represents the time since the fiber was
- * read before, so the sums stay right.
+ * share of a processor, the fibers take turns: a round reads half of them, or a
+ * third, and so on. A sample represents the time since the fiber was last read,
+ * so the sums stay right.
  *
  * No sample represents the time after the last one of a fiber, until it ends or
  * its thread is seen to run it. So a fiber is left out only for a part of the
@@ -19,7 +19,7 @@
 enum {
 	FEWEST = 1, /* samples of a fiber per second */
 	PART = 4,
-	/* Have their turn together, because one range has several of them. */
+	/* These take their turn together: one range has several of them. */
 	NEIGHBOURS = 16,
 };
 

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "ruby/iseq/method.h"
+
 bool rcore_is_frame_flags(uint64_t word)
 {
 	enum { FLAGS_MASK = RCORE_FRAME_MAGIC_MASK | 0x1ffe };
@@ -28,11 +30,11 @@ struct rcore_error *rcore_frame_flags(struct rcore_ruby *ruby, uint64_t *ep, uin
 	enum rcore_fault fault = rcore_read_u64(ruby->memory, *ep, &flags);
 	if (fault)
 		return rcore_fault_error(fault, "environment", *ep, sizeof(flags));
-	if (!(flags & 1) &&
+	if (!(flags & RCORE_ENV_IS_FLAGS) &&
 	    !rcore_read_field(ruby->memory, flags, &ruby->layout->env.ep, &moved) &&
 	    !rcore_read_u64(ruby->memory, moved, &flags))
 		*ep = moved;
-	if (!(flags & 1))
+	if (!(flags & RCORE_ENV_IS_FLAGS))
 		return rcore_error_create(RCORE_ERROR_CORRUPT,
 					  "environment at 0x%" PRIx64 " has no frame flags",
 					  *ep);

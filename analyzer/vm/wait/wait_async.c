@@ -72,28 +72,14 @@ static const struct method *find(const struct rcore_fiber *fiber,
 	return found;
 }
 
-/* Reads an instance variable; false if there is none, or it cannot be read. */
-static bool read(struct rcore_waits *waits, uint64_t object, const char *name, uint64_t *ret)
-{
-	bool found = false;
-	struct rcore_error *err =
-		name ? rcore_ivar_get(waits->loader->ruby, object, name, &found, ret) : NULL;
-	bool is_read = found && !err;
-	rcore_error_free(err);
-	return is_read;
-}
-
 /* Reads a number, or how many elements an Array has. */
 static bool count(struct rcore_waits *waits, uint64_t object, const char *name, uint64_t *ret)
 {
-	enum { FIXNUM_FLAG = 1 };
 	uint64_t value, elements;
-	if (!read(waits, object, name, &value))
+	if (!rcore_ivar_try(waits->loader->ruby, object, name, &value))
 		return false;
-	if (value & FIXNUM_FLAG) {
-		*ret = value >> 1;
-		return (int64_t)value > 0;
-	}
+	if (rcore_is_count(value, ret))
+		return true;
 	struct rcore_error *err = rcore_array(waits->loader->ruby, value, &elements, ret);
 	bool is_read = !err;
 	rcore_error_free(err);
@@ -110,7 +96,8 @@ static struct rcore_error *fill(struct rcore_waits *waits, struct rcore_wait *wa
 	wait->has_counts = count(waits, object, method->length, &wait->length);
 	if (!count(waits, object, method->max, &wait->max))
 		wait->max = 0;
-	if (method->kind == RCORE_WAIT_TASK && read(waits, object, "@fiber", &fiber))
+	if (method->kind == RCORE_WAIT_TASK &&
+	    rcore_ivar_try(waits->loader->ruby, object, "@fiber", &fiber))
 		wait->owner.fiber = rcore_address_map_get(&waits->fiber_of, fiber);
 	return rcore_error_forgive(
 		rcore_value_class_name(waits->loader->ruby, object, &wait->type));

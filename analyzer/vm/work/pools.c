@@ -73,7 +73,6 @@ static const struct library {
 };
 
 enum {
-	FIXNUM_FLAG = 1,
 	/* Frames from the wait to the method that takes a connection. */
 	DEPTH = 64,
 	CONNECTIONS = 10000, /* of one pool */
@@ -117,12 +116,8 @@ static struct rcore_error *index_fibers(struct search *search)
 /* Reads an instance variable; false if there is none, or it is nil. */
 static bool read(struct search *search, uint64_t object, const char *name, uint64_t *ret)
 {
-	bool found = false;
-	struct rcore_error *err =
-		name ? rcore_ivar_get(search->ruby, object, name, &found, ret) : NULL;
-	bool is_read = found && !err && !rcore_is_nil(search->ruby, *ret);
-	rcore_error_free(err);
-	return is_read;
+	return rcore_ivar_try(search->ruby, object, name, ret) &&
+	       !rcore_is_nil(search->ruby, *ret);
 }
 
 /*
@@ -236,9 +231,8 @@ static struct rcore_error *by_frames(struct search *search, struct rcore_pool *p
 			return rcore_error_no_memory();
 		*holder = (int)i;
 	}
-	/* A program may have put anything there. */
-	bool is_number = count & FIXNUM_FLAG && (int64_t)count > 0;
-	pool->used = is_number ? count >> 1 : search->holders.count;
+	if (!rcore_is_count(count, &pool->used))
+		pool->used = search->holders.count;
 	return NULL;
 }
 
@@ -283,9 +277,8 @@ static struct rcore_error *pool_at(struct search *search, const struct library *
 	*pool = (struct rcore_pool){
 		.library = library->name, .resource = library->resource, .object = object};
 	for (size_t i = 0; i < RCORE_COUNT(library->sizes); i++)
-		if (read(search, object, library->sizes[i], &size) && size & FIXNUM_FLAG &&
-		    (int64_t)size > 0)
-			pool->size = size >> 1;
+		if (read(search, object, library->sizes[i], &size))
+			rcore_is_count(size, &pool->size);
 	return find_holders(search, library, pool);
 }
 

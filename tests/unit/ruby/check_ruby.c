@@ -17,6 +17,12 @@ START_TEST(test_value)
 	uint64_t flags;
 	enum rcore_type type;
 	uint64_t object = fake_object(&fake, RCORE_T_HASH | 0xff00, 40);
+	uint64_t count = 7;
+	ck_assert(rcore_is_count(1, &count) && count == 0);
+	ck_assert(rcore_is_count(INT64_MAX, &count) && count == INT64_MAX >> 1);
+	/* -1, nil, an address */
+	ck_assert(!rcore_is_count(UINT64_MAX, &count) && !rcore_is_count(8, &count) &&
+		  !rcore_is_count(object, &count));
 	ck_assert(rcore_is_nil(&ruby, 0));
 	ck_assert(rcore_is_nil(&ruby, (uint64_t)fake.layout.constant.qnil));
 	ck_assert(!rcore_is_nil(&ruby, object));
