@@ -11,7 +11,7 @@
 #include "ruby/symbol/id.h"
 #include "ruby/iseq/iseq.h"
 #include "vm/find/find.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 #include "vm/find/list.h"
 #include "vm/vm.h"
 

@@ -5,7 +5,7 @@
 
 #include "ruby/object/data.h"
 #include "ruby/iseq/method.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 #include "vm/find/list.h"
 #include "vm/vm.h"
 

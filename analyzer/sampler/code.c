@@ -11,7 +11,7 @@
 #include "ruby/iseq/label.h"
 #include "ruby/iseq/method.h"
 #include "vm/find/frame_proof.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 
 #define HASH_NONFATAL_OOM          1
 #define uthash_nonfatal_oom(entry) ((entry)->is_lost = true)

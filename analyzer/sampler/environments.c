@@ -3,7 +3,7 @@
 #include "ruby/iseq/method.h"
 #include "sampler/code_private.h"
 #include "sampler/sampler_private.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 
 /*
  * Reads the environments in the heap to which the frames of a stack point, with

@@ -8,7 +8,7 @@
 #include "ruby/get.h"
 #include "ruby/iseq/method.h"
 #include "sampler/code_private.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 
 enum {
 	/*

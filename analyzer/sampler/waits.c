@@ -7,7 +7,7 @@
 #include "base/hot.h"
 #include "ruby/iseq/method.h"
 #include "sampler/sampler_private.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 #include "vm/wait/wait.h"
 
 /*

@@ -6,7 +6,7 @@
 
 #include "base/address_map.h"
 #include "base/grow.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 
 /* Enough stacks to learn from. */
 enum { SAMPLE = 256 };

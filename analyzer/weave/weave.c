@@ -8,7 +8,7 @@
 #include "base/grow.h"
 #include "base/order.h"
 #include "model/stale_frame.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 #include "weave/learn.h"
 
 /* How many events of the two stacks may differ before they must agree again. */

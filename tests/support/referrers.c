@@ -6,6 +6,7 @@
 #include "base/count.h"
 #include "fake_ivar.h"
 #include "fake_values.h"
+#include "ruby/iseq/frame_flags.h"
 #include "ruby/object/value.h"
 
 #define PUT(base, struct_id, id, value) \
@@ -238,7 +239,7 @@ static void make_env(struct fake_ruby *ruby, struct referrer *ret)
 	uint64_t values = fake_alloc(&ruby->target, WORDS * sizeof(uint64_t), 8);
 	for (size_t i = 0; i < LOCALS; i++)
 		fake_put(&ruby->target, values + i * sizeof(uint64_t), refer(ruby, ret));
-	fake_put(&ruby->target, values + FLAGS * sizeof(uint64_t), FAKE_ENV_LOCAL);
+	fake_put(&ruby->target, values + FLAGS * sizeof(uint64_t), RCORE_ENV_LOCAL);
 	PUT(object, env, ep, values + FLAGS * sizeof(uint64_t));
 	PUT(object, env, values, values);
 	PUT(object, env, count, WORDS);

@@ -9,7 +9,7 @@
 #include "ruby/ruby.h"
 #include "ruby/object/value.h"
 #include "tables.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 #include "vm/load.h"
 
 struct world world;

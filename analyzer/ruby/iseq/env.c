@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "ruby/get.h"
+#include "ruby/iseq/frame_flags.h"
 #include "ruby/iseq/method.h"
 
 /*
@@ -15,8 +16,6 @@
  */
 enum {
 	ENV_LIMIT = 10000, /* nested environments */
-	/* VM_ENV_FLAG_LOCAL: that of a method, class or file */
-	FLAG_LOCAL = 2,
 };
 
 enum slot { SLOT_ME_CREF, SLOT_OUTER, SLOT_FLAGS, SLOT_COUNT };
@@ -83,6 +82,34 @@ static struct rcore_error *check_method_entry(struct rcore_ruby *ruby, uint64_t 
 	}
 }
 
+/*
+ * A local environment has no method entry: that is right only for code outside
+ * methods, and for blocks in C (cfunc_proc_new() of proc.c). env_copy() of vm.c
+ * makes that of a block local, too, and marks it as isolated.
+ */
+static struct rcore_error *prove_none(uint64_t ep, uint64_t flags)
+{
+	switch (flags & RCORE_FRAME_MAGIC_MASK) {
+	case RCORE_FRAME_MAGIC_TOP:
+	case RCORE_FRAME_MAGIC_CLASS:
+	case RCORE_FRAME_MAGIC_IFUNC:
+	case RCORE_FRAME_MAGIC_DUMMY:
+		return NULL;
+	case RCORE_FRAME_MAGIC_METHOD:
+	case RCORE_FRAME_MAGIC_CFUNC:
+		return rcore_error_create(
+			RCORE_ERROR_CORRUPT,
+			"environment 0x%" PRIx64 " of a method has no method entry", ep);
+	default:
+		return flags & RCORE_ENV_ISOLATED
+			       ? NULL
+			       : rcore_error_create(RCORE_ERROR_CORRUPT,
+						    "environment 0x%" PRIx64
+						    ": its flags do not fit its kind",
+						    ep);
+	}
+}
+
 struct rcore_error *rcore_frame_method_entry(struct rcore_ruby *ruby, uint64_t ep,
 					     uint64_t *ret)
 {
@@ -97,13 +124,17 @@ struct rcore_error *rcore_frame_method_entry(struct rcore_ruby *ruby, uint64_t e
 				return err;
 			continue;
 		}
-		bool is_local = slots[SLOT_FLAGS] & FLAG_LOCAL;
+		if (!rcore_is_frame_flags(slots[SLOT_FLAGS]))
+			return rcore_error_create(RCORE_ERROR_CORRUPT,
+						  "no flags at 0x%" PRIx64 ", but 0x%" PRIx64,
+						  ep, slots[SLOT_FLAGS]);
+		bool is_local = slots[SLOT_FLAGS] & RCORE_ENV_LOCAL;
 		err = check_method_entry(ruby, slots[SLOT_ME_CREF], is_local, &found);
 		if (err)
 			return err;
 		if (found || is_local) {
 			*ret = found;
-			return NULL;
+			return found ? NULL : prove_none(ep, slots[SLOT_FLAGS]);
 		}
 		ep = slots[SLOT_OUTER] & ~(uint64_t)RCORE_ENV_OUTER_TAG;
 	}

@@ -52,8 +52,9 @@ enum {
  * vm_insnhelper.c. In each environment from `ep` outwards, ep[-2]
  * (VM_ENV_DATA_INDEX_ME_CREF) is a method entry, a cref (skipped) or, in the
  * local environment, a svar that wraps either. *ret is the address, or 0 if the
- * frame has none. If an environment is just being moved to the heap, follows
- * it. Errors: FAULT, CORRUPT, LIMIT (also for a cycle).
+ * frame has none, because its code is not in a method. If an environment is
+ * just being moved to the heap, follows it. Errors: FAULT; CORRUPT, also if a
+ * method's environment has no method entry; LIMIT (also for a cycle).
  */
 struct rcore_error *rcore_frame_method_entry(struct rcore_ruby *ruby, uint64_t ep,
 					     uint64_t *ret);

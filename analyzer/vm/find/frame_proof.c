@@ -6,7 +6,7 @@
 #include "base/count.h"
 #include "ruby/iseq/iseq.h"
 #include "ruby/heap/moved.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 
 enum {
 	METHOD = 1 << RCORE_ISEQ_METHOD,

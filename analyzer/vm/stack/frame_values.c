@@ -12,7 +12,7 @@
 #include "ruby/inspect/inspect.h"
 #include "ruby/iseq/iseq_locals.h"
 #include "vm/stack/c_arguments.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 #include "vm/problem.h"
 
 enum { WORD = 8, BOOKKEEPING = 2 /* words between the last variable and ep */ };

@@ -2,6 +2,13 @@
 #ifndef RCORE_VM_LOCALS_H
 #define RCORE_VM_LOCALS_H
 
+/*
+ * vm/stack/ reads VM stacks: control frames, their arguments and locals, the
+ * exceptions that they handle, and the registers of parked fibers. It includes
+ * ruby/, the rest of vm/, and model/. Start with frames.c, which loads the
+ * frames of a fiber (rcore_load_frames() of vm/loader.h).
+ */
+
 #include "model/snapshot.h"
 #include "ruby/ruby.h"
 

@@ -7,7 +7,7 @@
 #include "model/stale_frame.h"
 #include "ruby/get.h"
 #include "ruby/iseq/label.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 #include "vm/find/frame_proof.h"
 #include "vm/loader.h"
 #include "vm/problem.h"

@@ -74,7 +74,6 @@ uint64_t fake_iseq_code(struct fake_ruby *ruby, uint64_t iseq);
 uint64_t fake_method(struct fake_ruby *ruby, enum rcore_method_type type, uint64_t owner,
 		     uint64_t id, uint64_t body);
 
-enum { FAKE_ENV_LOCAL = 2 };
 /* Makes an environment and returns its ep. */
 uint64_t fake_env(struct fake_ruby *ruby, uint64_t me_cref, uint64_t outer, uint64_t flags);
 

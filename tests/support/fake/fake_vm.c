@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "ruby/object/value.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 
 enum {
 	WORD = sizeof(uint64_t),

@@ -10,7 +10,7 @@
 #include "proof/field_check.h"
 #include "proof/shift.h"
 #include "session/layout/trial.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 #include "vm_suite.h"
 
 static struct rcore_arena arena;

@@ -7,6 +7,7 @@
 #include "ruby/object/class_name.h"
 #include "ruby/heap/heap.h"
 #include "ruby/symbol/id.h"
+#include "ruby/iseq/frame_flags.h"
 #include "ruby/iseq/label.h"
 #include "ruby_suite.h"
 
@@ -315,7 +316,7 @@ START_TEST(test_faults)
 	uint64_t objspace = make_heap(NULL), lines = make_lines();
 	uint64_t svar = fake_imemo(&fake, fake.layout.traits.imemo_svar, 40);
 	fake_put_field(&fake.target, svar, &fake.layout.svar.cref_or_me, labelled[0].method);
-	uint64_t local = fake_env(&fake, svar, 0, 0x11110001 | FAKE_ENV_LOCAL);
+	uint64_t local = fake_env(&fake, svar, 0, RCORE_FRAME_MAGIC_METHOD | RCORE_ENV_LOCAL);
 	uint64_t env = fake_env(&fake, 0, local | 1, 0x22220001);
 	static struct outcomes clean, faulty;
 

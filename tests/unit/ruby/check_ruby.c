@@ -304,62 +304,6 @@ START_TEST(test_method)
 }
 END_TEST
 
-static void check_env(uint64_t ep, uint64_t expected)
-{
-	uint64_t method = 1;
-	OK(rcore_frame_method_entry(&ruby, ep, &method));
-	ck_assert_uint_eq(method, expected);
-}
-
-START_TEST(test_env)
-{
-	begin(_i);
-	enum { FLAGS = 0x11110001, LOCAL = FLAGS | FAKE_ENV_LOCAL };
-	const struct rcore_traits *traits = &fake.layout.traits;
-	uint64_t method = fake_method(&fake, RCORE_METHOD_ISEQ, 0, '+', 0), found;
-	uint64_t cref = fake_imemo(&fake, traits->imemo_cref, 40);
-	uint64_t svar = fake_imemo(&fake, traits->imemo_svar, 40);
-	fake_put_field(&fake.target, svar, &fake.layout.svar.cref_or_me, method);
-	uint64_t local = fake_env(&fake, method, 0, LOCAL);
-	check_env(local, method);
-	check_env(fake_env(&fake, 0, 0, LOCAL), 0);
-	check_env(fake_env(&fake, cref, 0, LOCAL), 0);
-	check_env(fake_env(&fake, svar, 0, LOCAL), method);
-	uint64_t block = fake_env(&fake, 0, local | 1, FLAGS);
-	check_env(block, method);
-	check_env(fake_env(&fake, cref, block | 1, FLAGS), method);
-	/* A svar is only in local environments. */
-	check_env(fake_env(&fake, svar, fake_env(&fake, 0, 0, LOCAL) | 1, FLAGS), 0);
-	/* define_method: the block's own environment has the method. */
-	uint64_t other = fake_method(&fake, RCORE_METHOD_BMETHOD, 0, '-', 0);
-	check_env(fake_env(&fake, other, local | 1, FLAGS), other);
-
-	/* Just being moved to the heap. */
-	uint64_t env = fake_imemo(&fake, traits->imemo_env, 64);
-	fake_put_field(&fake.target, env, &fake.layout.env.ep, local);
-	check_env(fake_env(&fake, 0, fake_env(&fake, 0, 0, env) | 1, FLAGS), method);
-	fake_put_field(&fake.target, env, &fake.layout.env.ep, fake_env(&fake, 0, 0, env));
-	ck_assert_int_eq(
-		code(rcore_frame_method_entry(&ruby, fake_env(&fake, 0, 0, env), &found)),
-		RCORE_ERROR_LIMIT);
-
-	uint64_t ring = fake_env(&fake, 0, 0, FLAGS);
-	fake_put(&fake.target, ring - 8, ring | 1);
-	ck_assert_int_eq(code(rcore_frame_method_entry(&ruby, ring, &found)),
-			 RCORE_ERROR_LIMIT);
-	uint64_t string = fake_string(&fake, "no method entry");
-	ck_assert_int_eq(code(rcore_frame_method_entry(&ruby, fake_env(&fake, string, 0, LOCAL),
-						       &found)),
-			 RCORE_ERROR_CORRUPT);
-	ck_assert_int_eq(
-		code(rcore_frame_method_entry(&ruby, fake_env(&fake, 0, 0, string), &found)),
-		RCORE_ERROR_CORRUPT);
-	ck_assert_int_eq(code(rcore_frame_method_entry(&ruby, 0, &found)), RCORE_ERROR_CORRUPT);
-	ck_assert_int_eq(code(rcore_frame_method_entry(&ruby, 0x10000, &found)),
-			 RCORE_ERROR_FAULT);
-}
-END_TEST
-
 START_TEST(test_iseq)
 {
 	begin(_i);
@@ -714,7 +658,6 @@ int main(void)
 		test_class_name,
 		test_qualified_name,
 		test_method,
-		test_env,
 		test_iseq,
 		test_iseq_line,
 		test_heap,

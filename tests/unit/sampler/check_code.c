@@ -8,7 +8,7 @@
 
 #include "base/count.h"
 #include "sampler/code_private.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 #include "vm_suite.h"
 
 enum { METHOD = RCORE_FRAME_MAGIC_METHOD | RCORE_ENV_LOCAL, RANDOM = 10000 };

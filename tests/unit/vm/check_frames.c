@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/count.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 #include "vm_suite.h"
 
 static enum rcore_label_style style(void)

@@ -4,7 +4,7 @@
 
 #include "base/count.h"
 #include "vm/stack/exceptions.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 #include "vm/load.h"
 #include "vm/stack/frame_values.h"
 #include "vm/storage.h"

@@ -7,7 +7,7 @@
 #include "tables.h"
 #include "target/process.h"
 #include "vm/find/find.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 #include "vm/find/list.h"
 #include "proof/prove.h"
 #include "vm_suite.h"

@@ -5,7 +5,7 @@
 
 #include "base/count.h"
 #include "layout/schema.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 #include "vm_suite.h"
 
 /* Locks, queues and lists of waiters, added to the world of vm_suite.h. */

@@ -7,7 +7,7 @@
 #include "fake_ivar.h"
 #include "fake_values.h"
 #include "vm/load.h"
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 #include "vm/work/work.h"
 #include "vm_suite.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "vm/stack/frame_flags.h"
+#include "ruby/iseq/frame_flags.h"
 
 #include <inttypes.h>
 

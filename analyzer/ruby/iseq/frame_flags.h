@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef RCORE_VM_FRAME_FLAGS_H
-#define RCORE_VM_FRAME_FLAGS_H
+#ifndef RCORE_RUBY_FRAME_FLAGS_H
+#define RCORE_RUBY_FRAME_FLAGS_H
 
-/*
- * vm/stack/ reads VM stacks: control frames, their arguments and locals, the
- * exceptions that they handle, and the registers of parked fibers. It includes
- * ruby/, the rest of vm/, and model/. Start with frames.c, which loads the
- * frames of a fiber (rcore_load_frames() of vm/loader.h).
- */
-
-#include "ruby/ruby.h"
+#include "ruby/object/value.h"
 
 /*
  * The word at ep[0] of a control frame: an Integer (tagged by bit 0) that
