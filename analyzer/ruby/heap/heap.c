@@ -136,22 +136,25 @@ static bool is_blank(struct rcore_ruby *ruby, uint64_t address)
  * kernel often has to find memory for it. At such a page fault, a thread may
  * lose the processor or be stopped; until then, the body reads as zeroes. If
  * only its first word is 0, it is damaged.
+ *
+ * Reads no further than the first other word: a pack keeps what is read here,
+ * and what follows may be texts that were to be removed from it.
  */
 static bool has_untouched_body(struct rcore_ruby *ruby, uint64_t address, uint64_t slots,
 			       uint64_t slot_size)
 {
 	enum { TOUCHED_AT_ONCE = 4096 };
-	static const unsigned char zeroes[TOUCHED_AT_ONCE];
-	unsigned char bytes[TOUCHED_AT_ONCE];
 	const struct rcore_layout *layout = ruby->layout;
 	struct rcore_heap_page page = {.slots = slots, .slot_size = slot_size};
-	return !layout->traits.heap_pages_darray &&
-	       !rcore_read_field(ruby->memory, address, &layout->heap_page.start,
-				 &page.start) &&
-	       rcore_heap_page_fits(ruby, &page) &&
-	       !rcore_read(ruby->memory, rcore_heap_page_body(ruby, &page), bytes,
-			   sizeof(bytes)) &&
-	       !memcmp(bytes, zeroes, sizeof(bytes));
+	if (layout->traits.heap_pages_darray ||
+	    rcore_read_field(ruby->memory, address, &layout->heap_page.start, &page.start) ||
+	    !rcore_heap_page_fits(ruby, &page))
+		return false;
+	uint64_t body = rcore_heap_page_body(ruby, &page), word = 0;
+	for (size_t at = 0; at < TOUCHED_AT_ONCE && !word; at += sizeof(word))
+		if (rcore_read_u64(ruby->memory, body + at, &word))
+			return false;
+	return !word;
 }
 
 bool rcore_heap_page_is_new(struct rcore_ruby *ruby, uint64_t address)

@@ -195,6 +195,51 @@ START_TEST(test_page_without_body)
 }
 END_TEST
 
+/* A memory that notes whether one range is read. */
+struct watch {
+	struct rcore_memory memory;
+	uint64_t start, end;
+	bool is_read;
+};
+
+static enum rcore_fault read_watched(struct rcore_memory *memory, uint64_t address,
+				     void *buffer, size_t size)
+{
+	struct watch *watch = (struct watch *)memory;
+	watch->is_read |= address < watch->end && watch->start < address + size;
+	return rcore_read(&fake.target.memory, address, buffer, size);
+}
+
+/*
+ * A pack keeps all that a proof reads, so no proof reads what objects contain:
+ * also if the page is damaged so that it looks like one that is being made.
+ */
+START_TEST(test_proof_reads_no_contents)
+{
+	enum { PAGES = 3 };
+	static const uint64_t flags[SLOTS] = {RCORE_T_STRING, RCORE_T_STRING};
+	static const struct fake_page pages[PAGES] = {
+		{80, SLOTS, flags}, {80, SLOTS, flags}, {80, SLOTS, flags}};
+	uint64_t starts[PAGES], page;
+	size_t tested, held;
+	begin(_i);
+	uint64_t objspace = fake_objspace(&fake, pages, PAGES, starts);
+	uint64_t body = starts[1] - starts[1] % fake.layout.traits.heap_page_align;
+	ck_assert(!rcore_read_u64(ruby.memory, body, &page));
+	const uint64_t backs[] = {page, 0};
+	for (size_t i = 0; i < RCORE_COUNT(backs); i++) {
+		struct watch watch = {.memory = {.read = read_watched},
+				      .start = starts[1] + sizeof(uint64_t),
+				      .end = starts[1] + SLOTS * slot_size()};
+		fake_put(&fake.target, body, backs[i]);
+		ruby.memory = &watch.memory;
+		OK(rcore_heap_prove(&ruby, objspace, &tested, &held));
+		ruby.memory = &fake.target.memory;
+		ck_assert(!watch.is_read);
+	}
+}
+END_TEST
+
 /*
  * From 3.4 on, pages without living objects stay in the list, blank. Most pages
  * may be blank, but not all. The walk reads nothing beyond the list.
@@ -360,9 +405,14 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_garbage,        test_page_being_made,
-				      test_page_half_made, test_page_without_body,
-				      test_empty_pages,    test_page_list_being_moved,
-				      test_moved,          test_half_moved};
+	const TTest *const tests[] = {test_garbage,
+				      test_page_being_made,
+				      test_page_half_made,
+				      test_page_without_body,
+				      test_proof_reads_no_contents,
+				      test_empty_pages,
+				      test_page_list_being_moved,
+				      test_moved,
+				      test_half_moved};
 	return run_suite("heap", tests, RCORE_COUNT(tests));
 }
