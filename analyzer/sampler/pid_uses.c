@@ -8,10 +8,18 @@
 #include "sampler/sampling_private.h"
 
 /*
- * Reads /proc/PID/stat from its third field on. Returns false and sets errno if
- * that fails.
+ * Fields of /proc/PID/stat. PF_EXITING (sched.h of Linux) of the flags is set
+ * some time before the state says that the process has ended: first its memory
+ * is freed.
  */
-static bool read_stat(int pid, char *state, uint64_t *started)
+struct stat_fields {
+	char state;
+	unsigned flags;
+	uint64_t started;
+};
+
+/* Returns false and sets errno if that fails. */
+static bool read_stat(int pid, struct stat_fields *ret)
 {
 	char path[64], text[1024];
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
@@ -22,22 +30,22 @@ static bool read_stat(int pid, char *state, uint64_t *started)
 	fclose(file);
 	text[size] = '\0';
 	const char *end = strrchr(text, ')');
-	*started = 0;
+	*ret = (struct stat_fields){0};
 	return end && sscanf(end,
-			     ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+			     ") %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d "
 			     "%*d %*d %*d %" SCNu64,
-			     state, started) >= 1;
+			     &ret->state, &ret->flags, &ret->started) >= 1;
 }
 
 bool rcore_process_is_alive(int pid)
 {
-	char state;
-	uint64_t started;
+	enum { EXITING = 4 };
+	struct stat_fields fields;
 	errno = 0;
 	/* If it fails, rcore may have too many files open. */
-	if (!read_stat(pid, &state, &started))
+	if (!read_stat(pid, &fields))
 		return errno && errno != ENOENT && errno != ESRCH;
-	return state != 'Z' && state != 'X';
+	return fields.state != 'Z' && fields.state != 'X' && !(fields.flags & EXITING);
 }
 
 static struct rcore_pid_use *use_of(const struct rcore_sampling *sampling, int pid)
@@ -50,16 +58,16 @@ static struct rcore_pid_use *use_of(const struct rcore_sampling *sampling, int p
 
 uint32_t rcore_pid_use_count(struct rcore_sampling *sampling, int pid)
 {
-	char state;
-	uint64_t started = 0;
+	struct stat_fields fields = {0};
 	struct rcore_pid_use *use = use_of(sampling, pid);
-	read_stat(pid, &state, &started);
-	if (use && started && started == use->started)
+	read_stat(pid, &fields);
+	if (use && fields.started && fields.started == use->started)
 		return use->count;
 	uint32_t before = use ? use->count : 0;
 	if (!use && !(use = rcore_push(&sampling->uses)))
 		return 0;
-	*use = (struct rcore_pid_use){.pid = pid, .count = before + 1, .started = started};
+	*use = (struct rcore_pid_use){
+		.pid = pid, .count = before + 1, .started = fields.started};
 	return use->count;
 }
 

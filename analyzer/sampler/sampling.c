@@ -120,8 +120,6 @@ static RCORE_HOT struct rcore_error *tick(struct rcore_sampling *sampling, uint6
 			return err;
 		rcore_member_leave(sampling, member);
 		if (!member->is_given_up && rcore_process_is_alive(member->pid)) {
-			sampling->summary.has_executed |=
-				member->pid == sampling->options->pid && member->was_sampled;
 			rcore_member_restart(member, now);
 			continue;
 		}

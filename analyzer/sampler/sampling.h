@@ -72,7 +72,7 @@ struct rcore_sampling_summary {
 	double cpu_seconds;                    /* of rcore itself */
 	size_t processes;                      /* that were sampled */
 	size_t copied;                         /* of these, with BPF */
-	/* `pid` became another program after its first sample. */
+	/* `pid` became another Ruby program after its first sample. */
 	bool has_executed;
 	/* It ended because no process was left, not because it was stopped. */
 	bool has_ended;

@@ -18,6 +18,8 @@ module OffCpu
   # How far the clocks of the program and of the kernel's scheduler may differ: a share of the time, and nanoseconds of each call. On
   # a busy virtual machine, 0.61 % were seen. Time that counts for another method is much more.
   SHARE = 0.01
+  # As many stacks may be unreadable: a BPF program waits for no page, and a new thread has not used all of its own. This was seen once, one of 925.
+  UNREAD = 0.01
   CALL = 50_000
 
   CROWD = <<~RUBY.freeze
@@ -72,7 +74,8 @@ module OffCpu
     end
     test.same("status of rcore: #{File.read(log)}", true, Child.wait(recorder).success?)
     recorder = nil
-    test.fail("rcore: #{File.read(log)}") unless File.read(log) =~ /\Arcore: in .* threads left their processors \d+ times?; 0 records were lost; [^\n]*\n\z/
+    said = File.read(log).match(/\Arcore: in .* threads left their processors (\d+) times?; 0 records were lost(?:, (\d+) stacks? could not be read)?; [^\n]*\n\z/)
+    test.fail("rcore: #{File.read(log)}") unless said && said[2].to_i <= UNREAD * said[1].to_i
     [Record.read(path), truth, stolen - before]
   ensure
     Child.stop(recorder, -recorder) if recorder
