@@ -157,5 +157,12 @@ clean: ## remove what was built
 	rm -rf $(BUILD)
 
 include $(wildcard mk/*.mk)
+# Nothing makes sources. Without this, Make tries its own rules for each of them,
+# which takes seconds.
+%.c: ;
+%.h: ;
+%.S: ;
+%.def: ;
+$(BUILD)/%.d: ;
 # `scripts/measure` builds CRuby below measure; its probes.d lists no dependencies.
 -include $(shell find $(BUILD) -path $(BUILD)/measure -prune -o -type f -name '*.d' -print 2>/dev/null)

@@ -31,7 +31,7 @@ $(BUILD)/tests/support.a: $(SUPPORT_OBJ)
 	$(Q)rm -f $@ && $(AR) qcsD $@ $^
 
 # The plugin is tested through its ABI: the shared library alone.
-$(BUILD)/tests/unit/plugin/check_plugin: $(BUILD)/tests/unit/plugin/check_plugin.o $(BUILD)/tests/support/suite.o $(BUILD)/librcore.so
+$(BUILD)/tests/unit/plugin/check_plugin: $(BUILD)/tests/unit/plugin/check_plugin.o $(BUILD)/tests/support/suite.o $(BUILD)/tests/support/draw.o $(BUILD)/librcore.so
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) $(filter %.o,$^) -o $@ $(LDFLAGS) -L$(BUILD) '-Wl,-rpath,$(call absolute,$(BUILD))' -lrcore $(CHECK_LIBS)
 

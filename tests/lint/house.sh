@@ -9,16 +9,21 @@ complain() {
 	status=1
 }
 
-sources=$(git ls-files -co --exclude-standard | grep -E '\.(c|h|S|def|awk|mk|py|rb|sh)$|^Makefile$|^scripts/|^\.ci/')
-for file in $sources; do
-	[ -f "$file" ] || continue
-	sed 5q "$file" | grep -q 'SPDX-License-Identifier: MIT' ||
-		complain "$file: no SPDX-License-Identifier: MIT in its first lines"
-	# A table has a line for each of its items.
-	case $file in *.def) continue ;; esac
-	lines=$(wc -l <"$file")
-	[ "$lines" -le 800 ] || complain "$file: $lines lines; 800 is the limit"
-done
+# A table (.def) has a line for each of its items.
+unfit=$(git ls-files -co --exclude-standard | grep -E '\.(c|h|S|def|awk|mk|py|rb|sh)$|^Makefile$|^scripts/|^\.ci/' |
+	while read -r file; do [ ! -f "$file" ] || echo "$file"; done |
+	xargs -r awk '
+		function check() {
+			if (!licensed)
+				print name ": no SPDX-License-Identifier: MIT in its first lines"
+			if (lines > 800 && name !~ /\.def$/)
+				print name ": " lines " lines; 800 is the limit"
+		}
+		FNR == 1 { if (NR > 1) check(); name = FILENAME; licensed = 0 }
+		FNR <= 5 && /SPDX-License-Identifier: MIT/ { licensed = 1 }
+		{ lines = FNR }
+		END { check() }')
+[ -z "$unfit" ] || complain "$unfit"
 
 folders='app|bin|boot|dev|etc|home|lib|lib64|opt|proc|root|run|sbin|srv|sys|tmp|usr|var|nonexistent'
 foreign=$(git ls-files -co --exclude-standard | xargs -r grep -IoHnE "(^|[[:space:]\"'=(:])/[a-z][a-z0-9_.-]*/[A-Za-z0-9._-]+" |

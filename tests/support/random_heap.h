@@ -2,18 +2,10 @@
 #ifndef RCORE_TESTS_RANDOM_HEAP_H
 #define RCORE_TESTS_RANDOM_HEAP_H
 
+#include "draw.h"
 #include "model/heap/heap.h"
 
 /* Heaps that tests draw or build edge by edge. */
-
-/*
- * Draws a seed, or reads it from RCORE_SEED, and prints it, so that a failure
- * can be repeated.
- */
-uint64_t random_seed(void);
-
-/* Returns a number < `limit`, and moves the seed on. */
-uint32_t random_below(uint64_t *seed, uint32_t limit);
 
 struct heap_builder {
 	struct rcore_heap heap;

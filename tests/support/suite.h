@@ -22,7 +22,10 @@ struct rcore_test_suite {
 	void (*end)(void);   /* after each test; NULL: nothing */
 };
 
-/* Runs all tests of a suite. Returns the exit status of the program. */
+/*
+ * Runs all tests of a suite; with LOOPS=N in the environment, each at most N
+ * times, with drawn indexes. Returns the exit status of the program.
+ */
 int rcore_test_suite_run(const struct rcore_test_suite *suite);
 
 #endif

@@ -260,11 +260,14 @@ START_TEST(in_compiled)
 {
 	/* Without a frame pointer, with one, with one for each frame. */
 	static const char kinds[] = {'0', '2', '4'};
-	char leaf[] = {'l', 'e', 'a', 'f', kinds[_i], 0};
-	char deep[] = {'d', 'e', 'e', 'p', kinds[_i], 0};
-	check_steps(leaf, "enter", "run_compiled", 1);
-	/* Entered by C that such code has called. */
-	check_steps(deep, "deeper", "deeper", 2);
+	char kind = kinds[_i / 2];
+	char leaf[] = {'l', 'e', 'a', 'f', kind, 0};
+	char deep[] = {'d', 'e', 'e', 'p', kind, 0};
+	if (_i % 2)
+		check_steps(leaf, "enter", "run_compiled", 1);
+	else
+		/* Entered by C that such code has called. */
+		check_steps(deep, "deeper", "deeper", 2);
 }
 END_TEST
 
@@ -638,7 +641,7 @@ int main(void)
 						{without_information, RCORE_COUNT(gaps)},
 #ifdef __x86_64__
 						{through_compiled, COMPILED_KINDS},
-						{in_compiled, 3},
+						{in_compiled, 6},
 #endif
 						{through_stubs, RCORE_COUNT(stubs)}};
 	const struct rcore_test_suite suite = {

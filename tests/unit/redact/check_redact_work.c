@@ -3,22 +3,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/count.h"
 #include "redact/known_secrets.h"
 #include "redact/redact.h"
+#include "draw.h"
 #include "suite.h"
 
 /*
  * The work grows in proportion to the size of the text, whatever the text is.
- * If it grew with the square, one of these tests would take hours. Each is ended
- * after SECONDS.
+ * If it grew with the square, one of these tests would take minutes. Each is
+ * ended after SECONDS.
  */
 
-enum { TEXT_SIZE = 4 << 20, SECRETS = 150000, DRAWN = 20, SECONDS = 50 };
+enum { TEXT_SIZE = 1 << 20, SECRETS = 60000, DRAWN = 20, SECONDS = 50 };
 
 /* If a text repeats one of these, each copy seems to begin something endless. */
 static const char *const pieces[] = {
@@ -65,13 +65,6 @@ static const char *const pieces[] = {
 	":",
 	"-",
 };
-
-static unsigned draw_seed(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (unsigned)(now.tv_nsec / 1000) ^ (unsigned)getpid() << 12;
-}
 
 /* The piece that the text repeats. */
 static char repeated[128];
@@ -156,12 +149,12 @@ static const char *const atoms[] = {
 
 START_TEST(drawn_text)
 {
-	enum { SIZE = 1 << 20, MOST_ATOMS = 5 };
+	enum { MOST_ATOMS = 5 };
 	char drawn[sizeof(repeated)] = "";
-	unsigned seed = draw_seed();
-	for (int left = 2 + rand_r(&seed) % MOST_ATOMS; left; left--)
-		strcat(drawn, atoms[(size_t)rand_r(&seed) % RCORE_COUNT(atoms)]);
-	redact_repeated(drawn, SIZE);
+	uint64_t seed = random_seed();
+	for (uint32_t left = 2 + random_below(&seed, MOST_ATOMS); left; left--)
+		strcat(drawn, atoms[random_below(&seed, RCORE_COUNT(atoms))]);
+	redact_repeated(drawn, TEXT_SIZE);
 }
 END_TEST
 
@@ -192,7 +185,8 @@ int main(void)
 	const char *variants = getenv("VARIANTS");
 	if (variants && !strcmp(variants, "all"))
 		piece_step = 1;
-	first_piece = draw_seed() % piece_step;
+	uint64_t seed = random_seed();
+	first_piece = random_below(&seed, (uint32_t)piece_step);
 	const size_t piece_count =
 		(RCORE_COUNT(pieces) - first_piece + piece_step - 1) / piece_step;
 	const TTest *const tests[] = {many_texts};
