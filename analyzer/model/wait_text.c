@@ -271,6 +271,8 @@ static void write_task(const struct rcore_snapshot *snapshot, const struct rcore
 		fputs(rcore_fiber_text(snapshot, wait->owner.fiber), out);
 	else
 		rcore_wait_object_write(wait, out);
+	if (wait->is_timed)
+		fputs(", with a timeout", out);
 }
 
 static void write_object_text(const struct rcore_wait *wait, const char *before, FILE *out)

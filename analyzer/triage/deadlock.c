@@ -12,6 +12,7 @@
 enum reason {
 	REASON_LOCK,
 	REASON_JOIN,
+	REASON_TASK,
 	REASON_THREAD, /* its thread runs another fiber, which blocks it */
 	REASONS,
 };
@@ -66,6 +67,10 @@ static int edge(const struct rcore_snapshot *snapshot, int index, enum reason re
 		return wait && wait->kind == RCORE_WAIT_JOIN && !wait->is_timed
 			       ? blocker_of(snapshot, wait->thread)
 			       : -1;
+	case REASON_TASK:
+		return wait && wait->kind == RCORE_WAIT_TASK && !wait->is_timed
+			       ? wait->owner.fiber
+			       : -1;
 	case REASON_THREAD:
 		return fiber->is_current || fiber->status == RCORE_FIBER_TERMINATED
 			       ? -1
@@ -88,8 +93,8 @@ static void write_step(const struct rcore_snapshot *snapshot, const struct step 
 	}
 	rcore_wait_write(snapshot, wait, out);
 	/*
-	 * The owner of the lock, or the thread to be joined, is named as a
-	 * thread; the next fiber is the one that it runs.
+	 * The owner of a lock up to 2.7, or the thread to be joined, is named
+	 * as a thread; the next fiber is the one that it runs.
 	 */
 	bool is_thread = step->next == REASON_JOIN || wait->owner.fiber < 0;
 	if (is_thread && strcmp(rcore_fiber_text(snapshot, next),

@@ -50,6 +50,9 @@ Async do |task|
   3.times { task.async { variable.wait } }
   sleeper = task.async { sleep 5000 }
   2.times { task.async { sleeper.wait } }
+  # Tasks that wait for each other: for ever, and with timeouts.
+  circle = Array.new(3) { |number| task.async { sleep 0.01 until circle; circle[(number + 1) % 3].wait } }
+  pair = Array.new(2) { |number| task.async { |own| sleep 0.01 until pair; own.with_timeout(5000) { pair[1 - number].wait } } }
   barrier = Async::Barrier.new
   barrier.async { sleep 4000 }
   task.async { barrier.wait }

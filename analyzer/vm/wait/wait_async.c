@@ -86,19 +86,37 @@ static bool count(struct rcore_waits *waits, uint64_t object, const char *name, 
 	return is_read;
 }
 
-static struct rcore_error *fill(struct rcore_waits *waits, struct rcore_wait *wait,
+/*
+ * Whether it waits in a block with a timeout, so that the wait ends. The gem
+ * itself calls the second one for Timeout.timeout.
+ */
+static bool is_timed(const struct rcore_fiber *fiber)
+{
+	static const char *const timed[] = {"Async::Scheduler#with_timeout",
+					    "Async::Scheduler#timeout_after",
+					    "Async::Reactor#with_timeout"};
+	for (size_t i = 0; i < fiber->frame_count; i++)
+		for (size_t j = 0; j < RCORE_COUNT(timed); j++)
+			if (rcore_same_text(fiber->frames[i].label, timed[j]))
+				return true;
+	return false;
+}
+
+static struct rcore_error *fill(struct rcore_waits *waits, const struct rcore_fiber *fiber,
 				const struct method *method, uint64_t object)
 {
-	uint64_t fiber;
+	struct rcore_wait *wait = fiber->wait;
+	uint64_t owner;
 	wait->kind = method->kind;
 	wait->method = method->label;
 	wait->object = object;
+	wait->is_timed |= is_timed(fiber);
 	wait->has_counts = count(waits, object, method->length, &wait->length);
 	if (!count(waits, object, method->max, &wait->max))
 		wait->max = 0;
 	if (method->kind == RCORE_WAIT_TASK &&
-	    rcore_ivar_try(waits->loader->ruby, object, "@fiber", &fiber))
-		wait->owner.fiber = rcore_address_map_get(&waits->fiber_of, fiber);
+	    rcore_ivar_try(waits->loader->ruby, object, "@fiber", &owner))
+		wait->owner.fiber = rcore_address_map_get(&waits->fiber_of, owner);
 	return rcore_error_forgive(
 		rcore_value_class_name(waits->loader->ruby, object, &wait->type));
 }
@@ -120,7 +138,7 @@ struct rcore_error *rcore_wait_async(struct rcore_waits *waits, int index)
 		return NULL;
 	if (!wait)
 		wait = rcore_wait_new(waits, index, method->kind, RCORE_WAIT_BY_FRAME);
-	return wait ? fill(waits, wait, method, frame->self) : rcore_error_no_memory();
+	return wait ? fill(waits, fiber, method, frame->self) : rcore_error_no_memory();
 }
 
 /* Counts the fibers that wait for one object, at the first of them. */

@@ -118,6 +118,26 @@ START_TEST(test_fibers)
 }
 END_TEST
 
+/* Tasks of a library that wait for each other's end. */
+START_TEST(test_tasks)
+{
+	struct rcore_test_threads test;
+	rcore_test_threads_init(&test, 1, 3);
+	int tasks[3];
+	for (size_t i = 0; i < RCORE_COUNT(tasks); i++)
+		tasks[i] = rcore_test_add_fiber(&test, 0, false, RCORE_FIBER_SUSPENDED);
+	for (size_t i = 0; i < RCORE_COUNT(tasks); i++)
+		rcore_test_wait(&test, tasks[i], RCORE_WAIT_TASK)->owner.fiber =
+			tasks[(i + 1) % RCORE_COUNT(tasks)];
+	expect(&test, "T1.F1 waits for the end of T1.F2, which waits for the end of T1.F3, "
+		      "which waits for the end of T1.F1\n");
+	/* One of them goes on later. */
+	test.snapshot.fibers[tasks[1]].wait->is_timed = true;
+	test.snapshot.deadlock_count = 0;
+	expect(&test, "");
+}
+END_TEST
+
 /* Up to 2.7, a thread owns a lock: its current fiber must continue. */
 START_TEST(test_owned_by_threads)
 {
@@ -170,9 +190,9 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_two,   test_three_and_two, test_join,
-				      test_none,  test_fibers,        test_owned_by_threads,
-				      test_ended, test_long};
+	const TTest *const tests[] = {
+		test_two,   test_three_and_two,    test_join,  test_none, test_fibers,
+		test_tasks, test_owned_by_threads, test_ended, test_long};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
 		.name = "deadlock", .tests = tests, .count = RCORE_COUNT(tests)});
 }
