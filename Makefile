@@ -158,7 +158,10 @@ clean: ## remove what was built
 
 include $(wildcard mk/*.mk)
 # Nothing makes sources. Without this, Make tries its own rules for each of them,
-# which takes seconds.
+# which takes seconds; and those for what is not there must not start from them.
+.SUFFIXES:
+%: %.o
+%: %.c
 %.c: ;
 %.h: ;
 %.S: ;

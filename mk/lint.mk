@@ -45,7 +45,7 @@ lint-c:
 lint-scripts:
 	@if command -v shellcheck >/dev/null; then shellcheck -S warning $(LINT_SH); \
 	else echo "lint: shell scripts not checked: install shellcheck"; fi
-	@ruby -e 'ARGV.each { |file| RubyVM::InstructionSequence.compile(File.read(file), file) }' $(LINT_RB)
+	@ruby -e 'ARGV.each { |file| RubyVM::InstructionSequence.compile_file(file) }' $(LINT_RB)
 	@[ -z "$(LINT_PY)" ] || python3 -c 'import ast, sys; [ast.parse(open(f).read(), f) for f in sys.argv[1:]]' $(LINT_PY)
 
 tables: $(BUILD)/rcore ## remake the layout tables from builds with DWARF: RUBIES="FILE..."

@@ -18,9 +18,10 @@ module OffCpu
   # How far the clocks of the program and of the kernel's scheduler may differ: a share of the time, and nanoseconds of each call. On
   # a busy virtual machine, 0.61 % were seen. Time that counts for another method is much more.
   SHARE = 0.01
-  # As many stacks may be unreadable: a BPF program waits for no page, and a new thread has not used all of its own. This was seen once, one of 925.
-  UNREAD = 0.01
   CALL = 50_000
+  # This share of the stacks may be unreadable: a BPF program does not wait for a page, and a new thread has not used all pages of
+  # its stack. It was seen once: one of 925.
+  UNREAD = 0.01
 
   CROWD = <<~RUBY.freeze
     def nap(seconds)

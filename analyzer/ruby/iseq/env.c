@@ -84,8 +84,9 @@ static struct rcore_error *check_method_entry(struct rcore_ruby *ruby, uint64_t 
 
 /*
  * A local environment has no method entry: that is right only for code outside
- * methods, and for blocks in C (cfunc_proc_new() of proc.c). env_copy() of vm.c
- * makes that of a block local, too, and marks it as isolated.
+ * methods, and for blocks in C (cfunc_proc_new() of proc.c). From 3.3 on, the
+ * copy of a block's environment is local, too, while env_copy() of vm.c makes
+ * it, and marked as isolated.
  */
 static struct rcore_error *prove_none(uint64_t ep, uint64_t flags)
 {
