@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/hot.h"
-#include "ruby/iseq/method.h"
 #include "sampler/code_private.h"
 #include "sampler/sampler_private.h"
 #include "ruby/iseq/frame_flags.h"

@@ -8,9 +8,8 @@
 #include "sampler/sampling_private.h"
 
 /*
- * Fields of /proc/PID/stat. PF_EXITING (sched.h of Linux) of the flags is set
- * some time before the state says that the process has ended: first its memory
- * is freed.
+ * Fields of /proc/PID/stat. The kernel sets PF_EXITING of the flags (sched.h of
+ * Linux), frees the memory of the process, and only then sets the state to 'Z'.
  */
 struct stat_fields {
 	char state;

@@ -5,7 +5,6 @@
 
 #include "base/grow.h"
 #include "base/hot.h"
-#include "ruby/iseq/method.h"
 #include "sampler/sampler_private.h"
 #include "ruby/iseq/frame_flags.h"
 #include "vm/wait/wait.h"

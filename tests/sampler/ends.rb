@@ -51,7 +51,7 @@ module Ends
   # How the last line says that a process did not live until the end of -d.
   ENDINGS = {
     "sleep 2" => "; the process ended;",
-    # The kernel frees much memory before the process is seen to have ended.
+    # Much memory: the kernel frees it before it says that the process has ended.
     "all = 'a' * (1 << 29); sleep 2" => "; the process ended;",
     "sleep 2; exec 'sleep', '30'" => "; the process became a program that is not Ruby;",
     "sleep 2; exec 'ruby', '-e', 'sleep 30'" => "; the process became another program;",

@@ -3,8 +3,6 @@
 
 #include <inttypes.h>
 
-#include "ruby/iseq/method.h"
-
 bool rcore_is_frame_flags(uint64_t word)
 {
 	enum { FLAGS_MASK = RCORE_FRAME_MAGIC_MASK | 0x1ffe };

@@ -31,6 +31,11 @@ enum {
 	RCORE_FRAME_LAMBDA = 0x100,
 	/* its &block parameter was made a Proc */
 	RCORE_FRAME_MODIFIED_BLOCK_PARAM = 0x200,
+
+	/* Tags flags. Not set while an environment is moved: see below. */
+	RCORE_ENV_IS_FLAGS = 0x1,
+	/* Of ep[-1]: GC_GUARDED_PTR_REF of vm_core.h clears these. */
+	RCORE_ENV_OUTER_TAG = 0x3,
 };
 
 /*

@@ -40,13 +40,6 @@ struct rcore_method_entry {
 struct rcore_error *rcore_method_entry(struct rcore_ruby *ruby, uint64_t address,
 				       const struct rcore_method_entry **ret);
 
-enum {
-	/* Of ep[0]: tags flags as an Integer. If not set, see below. */
-	RCORE_ENV_IS_FLAGS = 1,
-	/* Of ep[-1]: GC_GUARDED_PTR_REF of vm_core.h clears these. */
-	RCORE_ENV_OUTER_TAG = 3,
-};
-
 /*
  * Finds the method entry of a control frame: rb_vm_frame_method_entry of
  * vm_insnhelper.c. In each environment from `ep` outwards, ep[-2]

@@ -87,8 +87,8 @@ static bool count(struct rcore_waits *waits, uint64_t object, const char *name, 
 }
 
 /*
- * Whether it waits in a block with a timeout, so that the wait ends. The gem
- * itself calls the second one for Timeout.timeout.
+ * Whether it waits in a block with a timeout, so that the wait ends. Ruby's
+ * Timeout.timeout calls timeout_after.
  */
 static bool is_timed(const struct rcore_fiber *fiber)
 {

@@ -10,7 +10,7 @@
 #include "random_heap.h"
 #include "suite.h"
 
-enum { GRAPHS = 1000, MOST_NODES = 40, DEEP = 300000 };
+enum { GRAPHS = 1000, MOST_NODES = 40, DEEP = 1000000 };
 
 static uint64_t seed;
 

@@ -56,8 +56,8 @@ START_TEST(test_env)
 END_TEST
 
 /*
- * Which local environments may have no method entry. One that was freed while
- * it was read has any word there: nothing, or another kind of object.
+ * Which local environments may have no method entry. If one is freed before it
+ * is read, the word may be 0 or lead to an object of any other kind.
  */
 static const struct {
 	uint32_t flags;
