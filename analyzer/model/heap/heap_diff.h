@@ -40,6 +40,8 @@ struct rcore_heap_diff {
 	struct rcore_diff_side {
 		const char *source; /* the core */
 		struct rcore_diff_sum sum;
+		/* Chunks that malloc() has in use; NULL: unknown. */
+		const struct rcore_diff_sum *c_memory;
 		struct rcore_heap_gaps gaps;
 	} sides[RCORE_DIFF_SIDES];
 	struct rcore_diff_class *classes; /* that grew, by bytes */

@@ -11,6 +11,7 @@
 #include "heap/trails.h"
 #include "ruby/object/value.h"
 #include "session/heap/heap_graph.h"
+#include "session/heap/malloc.h"
 #include "session/session.h"
 
 /* Texts of all heaps, each once; its number is the same in all. */
@@ -272,6 +273,29 @@ static struct rcore_error *list_growths(struct rcore_heap_namer *namer,
 	return err;
 }
 
+/*
+ * What an extension allocates is not in the bytes of its objects, and a leak in
+ * C belongs to no object.
+ */
+static struct rcore_error *add_c_memory(struct comparing *comparing,
+					const struct rcore_session *session)
+{
+	struct rcore_heap_diff *diff = comparing->diff;
+	struct rcore_malloc heap = {0};
+	struct rcore_error *err = rcore_session_malloc(&session->target, &heap);
+	if (!err && heap.is_known) {
+		const struct rcore_chunk_sum *used = &heap.sums[RCORE_CHUNK_USED];
+		struct rcore_diff_sum *sum = rcore_arena_alloc(&diff->arena, sizeof(*sum));
+		if (sum)
+			*sum = (struct rcore_diff_sum){used->count, used->bytes};
+		else
+			err = rcore_error_no_memory();
+		diff->sides[comparing->side].c_memory = sum;
+	}
+	rcore_malloc_deinit(&heap);
+	return err;
+}
+
 static struct rcore_error *compare(struct comparing *comparing,
 				   struct rcore_session *const *sessions, size_t limit)
 {
@@ -285,6 +309,8 @@ static struct rcore_error *compare(struct comparing *comparing,
 		err = side->source
 			      ? rcore_session_graph(session, &diff->arena, add_side, comparing)
 			      : rcore_error_no_memory();
+		if (!err)
+			err = add_c_memory(comparing, session);
 		/* Errors of a running process name it already. */
 		if (err && !session->target.live)
 			err = rcore_error_wrap(err, "%s", source ? source : "core");

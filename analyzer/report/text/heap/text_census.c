@@ -7,11 +7,6 @@
 #include "report/text/style.h"
 #include "report/text/heap/text_heap_route.h"
 
-static double mebibytes(uint64_t bytes)
-{
-	return (double)bytes / (1024 * 1024);
-}
-
 static void print_pools(const struct rcore_heap_census *census, FILE *out)
 {
 	fputs("\nslot size      pages        slots         free  free %  sparse pages\n", out);
@@ -50,8 +45,8 @@ static void print_c_memory(const struct rcore_malloc *heap, FILE *out)
 		fprintf(out,
 			"\nC memory: %.1f MiB in use in %" PRIu64 " chunks, %.1f MiB free "
 			"(`rcore heap malloc` prints the owners)\n",
-			mebibytes(used->bytes), used->count,
-			mebibytes(rcore_malloc_free_bytes(heap)));
+			rcore_text_mebibytes(used->bytes), used->count,
+			rcore_text_mebibytes(rcore_malloc_free_bytes(heap)));
 }
 
 static void print_retained(const struct rcore_pen *pen,
@@ -80,7 +75,7 @@ struct rcore_error *rcore_report_census_text(const struct rcore_census_report *r
 	size_t limit = report->limit;
 	size_t shown = limit && limit < census->class_count ? limit : census->class_count;
 	fprintf(out, "%" PRIu64 " objects, %.1f MiB\n\n", census->objects,
-		mebibytes(census->bytes));
+		rcore_text_mebibytes(census->bytes));
 	fputs("     count         bytes  class\n", out);
 	for (size_t i = 0; i < shown; i++) {
 		const struct rcore_census_class *klass = &census->classes[i];

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "report/heap_diff.h"
 #include "report/redaction.h"
+#include "report/text/heap/text_heap_route.h"
 #include "report/text/style.h"
 
 static void print_sides(const struct rcore_pen *pen, const struct rcore_heap_diff *diff)
@@ -19,6 +20,22 @@ static void print_sides(const struct rcore_pen *pen, const struct rcore_heap_dif
 				     side->gaps.problem ? ": " : "",
 				     side->gaps.problem ? side->gaps.problem : "");
 	}
+}
+
+/* It may grow although no path does, so it comes first. */
+static void print_c_memory(const struct rcore_heap_diff *diff, FILE *out)
+{
+	double first = 0, last = 0;
+	for (size_t i = 0; i < diff->side_count; i++)
+		if (!diff->sides[i].c_memory)
+			return;
+	fputs("C memory in use: ", out);
+	for (size_t i = 0; i < diff->side_count; i++) {
+		last = rcore_text_mebibytes(diff->sides[i].c_memory->bytes);
+		first = i ? first : last;
+		fprintf(out, "%s%.1f MiB", i ? ", then " : "", last);
+	}
+	fprintf(out, " (%+.1f MiB; `rcore heap malloc` prints the owners)\n", last - first);
 }
 
 static void print_growth(const struct rcore_pen *pen, const struct rcore_diff_growth *growth,
@@ -67,6 +84,7 @@ struct rcore_error *rcore_report_heap_diff_text(const struct rcore_heap_diff *di
 {
 	const struct rcore_pen pen = {.out = out, .color = options && options->color};
 	print_sides(&pen, diff);
+	print_c_memory(diff, out);
 	if (!diff->growth_count)
 		fputs("\nNo path leads to more objects than before.\n", out);
 	for (size_t i = 0; i < diff->growth_count; i++)

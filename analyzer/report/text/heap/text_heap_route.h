@@ -19,6 +19,11 @@ void rcore_text_object(const struct rcore_pen *pen, const struct rcore_heap_obje
 void rcore_text_route(const struct rcore_pen *pen, const struct rcore_heap_route *route,
 		      const char *indent);
 
+static inline double rcore_text_mebibytes(uint64_t bytes)
+{
+	return (double)bytes / (1 << 20);
+}
+
 /* What could not be read. */
 void rcore_text_gaps(const struct rcore_pen *pen, const struct rcore_heap_gaps *gaps);
 
