@@ -140,6 +140,11 @@ struct rcore_sampler_options {
 	 */
 	double fiber_share;
 	/*
+	 * Nanoseconds that one tick spends on parked fibers. A round that takes
+	 * longer continues in the next tick. 0: no limit.
+	 */
+	uint64_t fiber_tick_ns;
+	/*
 	 * Which keys of contexts become labels; empty: all. Fields of what
 	 * fibers work on (recognizers.json) become labels only if `labels`,
 	 * `where` or `by_label` names them, because they take time to find.

@@ -66,10 +66,10 @@ enum {
 /* A fiber that no thread runs. */
 struct rcore_parked {
 	uint64_t address;
-	struct rcore_piece fiber, frames; /* in this round */
+	struct rcore_piece fiber, frames; /* as last read */
 	/* In the last round in which it was decoded. */
 	uint64_t frames_from, last_thread, last_words[5];
-	/* In this round; NULL if none is alive. */
+	/* While a slice is read; NULL if none is alive. */
 	struct rcore_sampled_thread *thread;
 	size_t number; /* counts the fibers found */
 	/*
@@ -77,11 +77,8 @@ struct rcore_parked {
 	 * in which it was last read or seen on its thread (0: none).
 	 */
 	size_t begun, round;
-	/*
-	 * In this round: it cannot have run, its thread runs it, or others have
-	 * their turn.
-	 */
-	bool has_rested, is_current, is_left;
+	/* In this round: it must be read; it was, and has ended. */
+	bool is_due, is_gone;
 	uint8_t *last_frames;
 	size_t last_size;
 	bool is_resolved;
@@ -106,8 +103,13 @@ struct rcore_environments {
 struct rcore_parked_turns {
 	size_t every; /* a fiber has its turn once in so many rounds */
 	double all;   /* what all would cost, in seconds on a processor */
-	/* Of this round. `first` of the `read` ones were never read before. */
-	uint64_t begun;
+	/* A round may take several ticks. */
+	bool is_open;
+	uint64_t time; /* when it began */
+	size_t next;   /* index of the first fiber that is not done */
+	/* Nanoseconds on a processor, and since when they count. */
+	uint64_t cost, begun;
+	/* Fibers. `first` of the `read` ones were never read before. */
 	size_t read, first, left;
 };
 
@@ -285,9 +287,12 @@ struct rcore_error *rcore_parked_search(struct rcore_sampler *sampler, uint64_t 
 /*
  * parked/turns.c: to be called at the beginning of a round, of each fiber that
  * it would read, and at its end. has_turn() returns false if the round should
- * leave the fiber out.
+ * leave the fiber out. begin_turns() and measure_turns() begin to measure what
+ * the round costs, and add_cost() adds it to the round.
  */
 void rcore_parked_begin_turns(struct rcore_sampler *sampler);
+void rcore_parked_measure_turns(struct rcore_sampler *sampler);
+void rcore_parked_add_cost(struct rcore_sampler *sampler);
 bool rcore_parked_has_turn(struct rcore_sampler *sampler, const struct rcore_parked *parked);
 void rcore_parked_end_turns(struct rcore_sampler *sampler);
 

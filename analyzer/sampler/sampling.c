@@ -345,6 +345,10 @@ struct rcore_error *rcore_sampling_run(const struct rcore_sampling_options *opti
 		.options = options, .profile = profile, .cpu_begun = rcore_sampling_cpu()};
 	sampling.sampler_options = options->sampler;
 	sampling.sampler_options.kept = &sampling.kept;
+	/* The other half is for the threads. */
+	if (options->rate > 0)
+		sampling.sampler_options.fiber_tick_ns =
+			(uint64_t)(SECOND / options->rate / 2);
 	sampling.open = *options->open;
 	struct rcore_choice *several =
 		sampling.open.choice ? NULL : rcore_choice_open_several();

@@ -20,10 +20,16 @@
  * shows no difference, but may work on something else now. So its labels are
  * compared, too. If the thread of a fiber has not run since the fiber was last
  * read, neither has the fiber.
+ *
+ * To find the frames and labels of 10,000 fibers for the first time takes some
+ * hundred milliseconds, in which no thread would be sampled. So a round reads
+ * one slice of the fibers after the other, and leaves the rest to the next tick
+ * when it has used its part of this one (fiber_tick_ns).
  */
 enum {
 	SECOND = 1000000000,
 	DEEP_ROUNDS = 10,
+	SLICE = 64,
 };
 
 static void free_one(struct rcore_parked *parked)
@@ -70,96 +76,132 @@ static bool is_current(const struct rcore_parked *parked,
 	return thread && thread->track.stack.ec == parked->track.stack.ec;
 }
 
-/* In this round. */
-static bool is_read(const struct rcore_parked *parked)
+/*
+ * All samples of a round have the time at which it began, so each fiber has the
+ * same time, whichever slice it is in.
+ */
+static void add_sample(struct rcore_sampler *sampler, struct rcore_parked *parked)
 {
-	return !parked->is_current && !parked->has_rested && !parked->is_left;
+	const uint64_t time = sampler->turns.time;
+	rcore_track_add(sampler, &parked->track, parked->track.node, parked->state_number,
+			parked->since, time, 0, 0);
+	parked->since = time;
+	sampler->statistics.parked++;
+}
+
+/* Ends the time for which a fiber was parked, as far as it was sampled. */
+static void leave(struct rcore_sampler *sampler, struct rcore_parked *parked)
+{
+	rcore_track_settle(sampler, &parked->track);
+	parked->since = 0;
+	parked->is_resolved = false;
 }
 
 /*
- * Finds the thread of each fiber, and which fibers to read. Most fibers belong
- * to the same thread as the one before. A fiber that the tick has found on its
- * thread is not parked, so nothing of it is read.
+ * Most fibers belong to the same thread as the one before, `last`, which may be
+ * NULL.
+ */
+static struct rcore_sampled_thread *thread_of(struct rcore_sampler *sampler,
+					      const struct rcore_parked *parked,
+					      struct rcore_sampled_thread *last)
+{
+	return last && last->address == parked->last_thread
+		       ? last
+		       : rcore_sampler_thread_at(sampler, parked->last_thread);
+}
+
+/*
+ * Finds which fibers this round has to read, and samples those that cannot have
+ * run. A fiber that the tick has found on its thread is not parked, so nothing
+ * of it is read.
  */
 static void choose(struct rcore_sampler *sampler)
 {
-	struct rcore_sampled_thread *last = NULL;
+	struct rcore_sampled_thread *thread = NULL;
 	for (size_t i = 0; i < sampler->parked.count; i++) {
 		struct rcore_parked *parked = sampler->parked.items[i];
-		if (!last || last->address != parked->last_thread)
-			last = rcore_sampler_thread_at(sampler, parked->last_thread);
-		parked->thread = last;
-		parked->is_current = is_current(parked, last);
-		parked->has_rested =
-			parked->is_resolved && last && last->round_run <= parked->round;
-		parked->is_left = !parked->is_current && !parked->has_rested &&
-				  !rcore_parked_has_turn(sampler, parked);
-		if (parked->is_current)
+		thread = thread_of(sampler, parked, thread);
+		bool runs = is_current(parked, thread);
+		bool has_rested = parked->is_resolved && thread &&
+				  thread->round_run <= parked->round;
+		parked->is_due = !runs && !has_rested && rcore_parked_has_turn(sampler, parked);
+		if (runs) {
 			parked->begun = sampler->fiber_rounds;
-		if (is_read(parked) || parked->is_current)
+			leave(sampler, parked);
+		} else if (has_rested) {
+			add_sample(sampler, parked);
+		}
+		if (runs || parked->is_due)
 			parked->round = sampler->fiber_rounds;
 	}
 }
 
-/* What one round reads. */
-struct round {
-	struct rcore_live_range *ranges;
-	struct rcore_piece **pieces;
+/* Some fibers that are due, and what is read of them. */
+struct slice {
+	struct rcore_parked *items[SLICE];
 	size_t count;
+	struct rcore_live_range ranges[SLICE * (2 + RCORE_CONTEXT_PIECES)];
+	struct rcore_piece *pieces[SLICE * (2 + RCORE_CONTEXT_PIECES)];
+	size_t piece_count;
 };
 
-static void want(struct round *round, struct rcore_piece *piece)
+/* Takes the next fibers that are due. */
+static void take(struct rcore_sampler *sampler, struct slice *slice)
 {
-	round->pieces[round->count] = piece;
-	round->ranges[round->count++] =
+	struct rcore_sampled_thread *thread = NULL;
+	size_t *next = &sampler->turns.next;
+	for (; *next < sampler->parked.count && slice->count < SLICE; ++*next) {
+		struct rcore_parked *parked = sampler->parked.items[*next];
+		if (!parked->is_due)
+			continue;
+		/* An earlier tick may have chosen it. */
+		parked->thread = thread = thread_of(sampler, parked, thread);
+		slice->items[slice->count++] = parked;
+	}
+}
+
+static void want(struct slice *slice, struct rcore_piece *piece)
+{
+	slice->pieces[slice->piece_count] = piece;
+	slice->ranges[slice->piece_count++] =
 		(struct rcore_live_range){piece->start, piece->size, piece->bytes, 0};
 }
 
 /* Adds pieces of one kind together: many are near each other. */
-static bool want_all(struct rcore_sampler *sampler, struct round *round)
+static bool want_all(struct rcore_sampler *sampler, struct slice *slice)
 {
-	size_t size = fiber_size(sampler), count = sampler->parked.count;
+	size_t size = fiber_size(sampler);
 	struct rcore_piece *pieces[RCORE_CONTEXT_PIECES];
-	for (size_t i = 0; i < count; i++) {
-		struct rcore_parked *parked = sampler->parked.items[i];
-		if (!is_read(parked))
-			continue;
+	for (size_t i = 0; i < slice->count; i++) {
+		struct rcore_parked *parked = slice->items[i];
 		if (!rcore_piece_set(&parked->fiber, parked->address, size) ||
 		    !rcore_piece_set(&parked->frames, parked->frames_from, parked->last_size))
 			return false;
-		want(round, &parked->fiber);
+		want(slice, &parked->fiber);
 	}
-	for (size_t i = 0; i < count; i++)
-		if (is_read(sampler->parked.items[i]) &&
-		    rcore_sampler_aim_context(&sampler->parked.items[i]->track.context, pieces))
-			want(round, pieces[0]);
-	for (size_t i = 0; i < count; i++) {
-		struct rcore_parked *parked = sampler->parked.items[i];
+	for (size_t i = 0; i < slice->count; i++)
+		if (rcore_sampler_aim_context(&slice->items[i]->track.context, pieces))
+			want(slice, pieces[0]);
+	for (size_t i = 0; i < slice->count; i++) {
+		struct rcore_parked *parked = slice->items[i];
 		struct rcore_context_watch *context = &parked->track.context;
-		if (is_read(parked) && context->is_copied && context->piece.size)
-			want(round, &context->piece);
-		if (is_read(parked) && parked->last_size)
-			want(round, &parked->frames);
+		if (context->is_copied && context->piece.size)
+			want(slice, &context->piece);
+		if (parked->last_size)
+			want(slice, &parked->frames);
 	}
 	return true;
 }
 
 /* Reads the fibers, their contexts, and their frames of the last round. */
-static struct rcore_error *read_round(struct rcore_sampler *sampler)
+static struct rcore_error *read_slice(struct rcore_sampler *sampler, struct slice *slice)
 {
-	size_t most = sampler->parked.count * (2 + RCORE_CONTEXT_PIECES);
-	struct round round = {
-		.ranges = rcore_calloc(most, sizeof(*round.ranges)),
-		.pieces = rcore_calloc(most, sizeof(*round.pieces)),
-	};
-	bool has_room = round.ranges && round.pieces && want_all(sampler, &round);
-	if (has_room && round.count)
-		rcore_live_read_near(sampler->live, round.ranges, round.count);
-	for (size_t i = 0; has_room && i < round.count; i++)
-		round.pieces[i]->read = round.ranges[i].read;
-	free(round.ranges);
-	free(round.pieces);
-	return has_room ? NULL : rcore_error_no_memory();
+	if (!want_all(sampler, slice))
+		return rcore_error_no_memory();
+	rcore_live_read_near(sampler->live, slice->ranges, slice->piece_count);
+	for (size_t i = 0; i < slice->piece_count; i++)
+		slice->pieces[i]->read = slice->ranges[i].read;
+	return NULL;
 }
 
 static uint64_t ec_word(const struct rcore_sampler *sampler, const struct rcore_parked *parked,
@@ -171,14 +213,12 @@ static uint64_t ec_word(const struct rcore_sampler *sampler, const struct rcore_
 	return rcore_piece_field(&parked->fiber, &within);
 }
 
-enum fate { GONE, RUNS, RESTS, MOVED, LEFT };
+enum fate { GONE, RUNS, RESTS, MOVED };
 
 static enum fate fate_of(const struct rcore_sampler *sampler, struct rcore_parked *parked)
 {
 	const struct rcore_layout *layout = sampler->layout;
 	const struct rcore_piece *fiber = &parked->fiber;
-	if (!is_read(parked))
-		return parked->is_current ? RUNS : parked->is_left ? LEFT : RESTS;
 	if (fiber->read < fiber->size ||
 	    (uint32_t)rcore_piece_field(fiber, &layout->fiber.type) != RCORE_FIBER_CONTEXT ||
 	    ec_word(sampler, parked, &layout->ec.fiber_ptr) != parked->address)
@@ -210,10 +250,10 @@ static enum fate fate_of(const struct rcore_sampler *sampler, struct rcore_parke
  * context is looked up in depth in one of DEEP_ROUNDS rounds.
  */
 static void compare_labels(struct rcore_sampler *sampler, struct rcore_parked *parked,
-			   size_t index, uint64_t now)
+			   uint64_t now)
 {
 	struct rcore_track *track = &parked->track;
-	bool is_deep = (sampler->fiber_rounds + index) % DEEP_ROUNDS == 0;
+	bool is_deep = (sampler->fiber_rounds + parked->number) % DEEP_ROUNDS == 0;
 	/* As if only the frames had been copied, which are the same. */
 	track->stack.is_light = true;
 	track->stack.pieces[RCORE_PIECE_VALUES].read = 0;
@@ -231,88 +271,115 @@ void rcore_parked_free_all(struct rcore_sampler *sampler)
 			free(sampler->lent[i][k].bytes);
 }
 
-static void leave(struct rcore_sampler *sampler, struct rcore_parked *parked)
+/* Decodes a slice and samples it. Marks the fibers that have ended. */
+static struct rcore_error *look_at(struct rcore_sampler *sampler, struct slice *slice)
 {
-	rcore_track_settle(sampler, &parked->track);
-	parked->since = 0;
-	parked->is_resolved = false;
-}
-
-static void add_samples(struct rcore_sampler *sampler, uint64_t now)
-{
-	for (size_t i = 0; i < sampler->parked.count; i++) {
-		struct rcore_parked *parked = sampler->parked.items[i];
-		if (!parked->is_resolved || parked->is_left)
-			continue;
-		rcore_track_add(sampler, &parked->track, parked->track.node,
-				parked->state_number, parked->since, now, 0, 0);
-		parked->since = now;
-		sampler->statistics.parked++;
-	}
-}
-
-static struct rcore_error *round_of(struct rcore_sampler *sampler)
-{
-	struct rcore_parked **moved = rcore_calloc(sampler->parked.count, sizeof(*moved));
-	size_t kept = 0, moved_count = 0;
-	rcore_parked_begin_turns(sampler);
-	choose(sampler);
-	struct rcore_error *err = moved ? read_round(sampler) : rcore_error_no_memory();
+	struct rcore_parked *moved[SLICE];
+	size_t moved_count = 0;
+	struct rcore_error *err = read_slice(sampler, slice);
 	uint64_t now = rcore_clock_ns();
-	for (size_t i = 0; !err && i < sampler->parked.count; i++) {
-		struct rcore_parked *parked = sampler->parked.items[i];
+	for (size_t i = 0; !err && i < slice->count; i++) {
+		struct rcore_parked *parked = slice->items[i];
 		enum fate fate = fate_of(sampler, parked);
-		if (fate == GONE) {
-			leave(sampler, parked);
-			free_one(parked);
-			continue;
-		}
-		if (fate != RESTS && fate != LEFT)
+		if (fate != RESTS)
 			parked->is_resolved = false;
-		if (fate == RUNS)
+		if (fate == RUNS || fate == GONE)
 			leave(sampler, parked);
+		parked->is_gone = fate == GONE;
 		if (fate == MOVED)
 			moved[moved_count++] = parked;
-		if (fate == RESTS && is_read(parked))
-			compare_labels(sampler, parked, i, now);
-		sampler->parked.items[kept++] = parked;
-	}
-	if (!err) {
-		bool is_less = kept < sampler->parked.count;
-		sampler->parked.count = kept;
-		if (is_less)
-			rcore_address_map_deinit(&sampler->parked_at);
-		for (size_t i = 0; is_less && i < kept; i++)
-			if (!rcore_address_map_put(&sampler->parked_at,
-						   sampler->parked.items[i]->address, 1))
-				err = rcore_error_no_memory();
+		if (fate == RESTS)
+			compare_labels(sampler, parked, now);
 	}
 	if (!err)
 		err = rcore_parked_read_moved(sampler, moved, moved_count, now);
-	if (!err)
-		add_samples(sampler, now);
-	free(moved);
-	rcore_parked_end_turns(sampler);
+	for (size_t i = 0; !err && i < slice->count; i++)
+		if (slice->items[i]->is_resolved)
+			add_sample(sampler, slice->items[i]);
 	return err;
+}
+
+static struct rcore_error *drop_gone(struct rcore_sampler *sampler)
+{
+	size_t kept = 0, count = sampler->parked.count;
+	for (size_t i = 0; i < count; i++) {
+		struct rcore_parked *parked = sampler->parked.items[i];
+		if (parked->is_gone)
+			free_one(parked);
+		else
+			sampler->parked.items[kept++] = parked;
+	}
+	sampler->parked.count = kept;
+	if (kept == count)
+		return NULL;
+	rcore_address_map_deinit(&sampler->parked_at);
+	for (size_t i = 0; i < kept; i++)
+		if (!rcore_address_map_put(&sampler->parked_at,
+					   sampler->parked.items[i]->address, 1))
+			return rcore_error_no_memory();
+	return NULL;
+}
+
+/*
+ * Continues a round until it is complete, or until `most` nanoseconds have
+ * passed and a slice was read; 0: no limit.
+ */
+static struct rcore_error *go_on(struct rcore_sampler *sampler, uint64_t most)
+{
+	const uint64_t begun = rcore_clock_ns();
+	struct rcore_error *err = NULL;
+	rcore_parked_measure_turns(sampler);
+	while (!err && sampler->turns.next < sampler->parked.count) {
+		struct slice slice;
+		slice.count = slice.piece_count = 0;
+		take(sampler, &slice);
+		if (slice.count)
+			err = look_at(sampler, &slice);
+		if (most && rcore_clock_ns() - begun >= most)
+			break;
+	}
+	rcore_parked_add_cost(sampler);
+	if (err || sampler->turns.next < sampler->parked.count)
+		return err;
+	sampler->turns.is_open = false;
+	rcore_parked_end_turns(sampler);
+	return drop_gone(sampler);
+}
+
+/* `tick` is when the tick began. */
+static struct rcore_error *begin_round(struct rcore_sampler *sampler, uint64_t tick)
+{
+	sampler->last_fibers = tick;
+	sampler->fiber_rounds++;
+	look_at_threads(sampler, tick);
+	struct rcore_error *err = rcore_parked_search(sampler, tick);
+	if (err)
+		return err;
+	rcore_parked_begin_turns(sampler);
+	choose(sampler);
+	rcore_parked_add_cost(sampler);
+	return NULL;
 }
 
 RCORE_HOT struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now)
 {
-	double rate = sampler->options.fiber_rate;
-	if (rate <= 0 || (double)(now - sampler->last_fibers) < SECOND / rate)
-		return NULL;
-	sampler->last_fibers = now;
-	sampler->fiber_rounds++;
-	look_at_threads(sampler, now);
-	struct rcore_error *err = rcore_parked_search(sampler, now);
-	return err ? err : round_of(sampler);
+	const struct rcore_sampler_options *options = &sampler->options;
+	struct rcore_error *err = NULL;
+	if (!sampler->turns.is_open) {
+		if (options->fiber_rate <= 0 ||
+		    (double)(now - sampler->last_fibers) < SECOND / options->fiber_rate)
+			return NULL;
+		err = begin_round(sampler, now);
+	}
+	return err ? err : go_on(sampler, options->fiber_tick_ns);
 }
 
 struct rcore_error *rcore_sampler_end_fibers(struct rcore_sampler *sampler)
 {
-	if (sampler->turns.every <= 1)
-		return NULL;
+	struct rcore_error *err = sampler->turns.is_open ? go_on(sampler, 0) : NULL;
+	if (err || sampler->turns.every <= 1)
+		return err;
 	sampler->turns.every = 1;
-	sampler->last_fibers = 0;
-	return rcore_sampler_parked(sampler, rcore_clock_ns());
+	err = begin_round(sampler, rcore_clock_ns());
+	return err ? err : go_on(sampler, 0);
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/hot.h"
 #include "sampler/sampler_private.h"
 
@@ -35,8 +36,21 @@ void rcore_parked_begin_turns(struct rcore_sampler *sampler)
 	struct rcore_parked_turns *turns = &sampler->turns;
 	if (!turns->every)
 		turns->every = 1;
-	turns->read = turns->first = turns->left = 0;
-	turns->begun = processor_time();
+	turns->read = turns->first = turns->left = turns->next = 0;
+	turns->cost = 0;
+	turns->time = rcore_clock_ns();
+	turns->is_open = true;
+	rcore_parked_measure_turns(sampler);
+}
+
+void rcore_parked_measure_turns(struct rcore_sampler *sampler)
+{
+	sampler->turns.begun = processor_time();
+}
+
+void rcore_parked_add_cost(struct rcore_sampler *sampler)
+{
+	sampler->turns.cost += processor_time() - sampler->turns.begun;
 }
 
 /* Whether it would be left out for more than a part of its time. */
@@ -71,7 +85,7 @@ void rcore_parked_end_turns(struct rcore_sampler *sampler)
 	/* The first look at a fiber takes many times longer than the others. */
 	if (options->fiber_share <= 0 || !turns->read || turns->read < 2 * turns->first)
 		return;
-	double cost = (double)(processor_time() - turns->begun) / 1e9;
+	double cost = (double)turns->cost / 1e9;
 	double allowed = options->fiber_share / options->fiber_rate;
 	double all = cost * (double)(turns->read + turns->left) / (double)turns->read;
 	double every = (double)turns->every;
