@@ -144,6 +144,16 @@ static bool has_label(const struct rcore_profile *profile, uint32_t labels,
 	return false;
 }
 
+/* Whether the group contains what total `index` counts. */
+static bool is_member(const struct rcore_totals *totals, const uint32_t *roots, size_t index,
+		      const struct rcore_methods_group *group)
+{
+	const struct rcore_total_key *key = rcore_totals_key(totals, index);
+	if (group->is_one && roots[key->node] != group->function)
+		return false;
+	return !group->label || has_label(totals->profile, key->labels, group->label);
+}
+
 struct rcore_error *rcore_methods_init(const struct rcore_totals *totals,
 				       enum rcore_measure measure,
 				       const struct rcore_methods_group *group,
@@ -155,12 +165,27 @@ struct rcore_error *rcore_methods_init(const struct rcore_totals *totals,
 	const struct walk walk = {totals, measure, work.seen, work.methods};
 	*ret = (struct rcore_methods){0};
 	for (size_t i = 0; is_ready && i < totals->keys.count; i++) {
-		const struct rcore_total_key *key = rcore_totals_key(totals, i);
-		if (group->is_one && work.roots[key->node] != group->function)
-			continue;
-		if (group->label && !has_label(totals->profile, key->labels, group->label))
+		if (!is_member(totals, work.roots, i, group))
 			continue;
 		add_stack(&walk, i, is_grouped);
+		add_whole(ret, totals, i, measure);
+	}
+	return finish(&work, totals->profile->functions.count, is_ready, ret);
+}
+
+struct rcore_error *rcore_owners_init(const struct rcore_totals *totals,
+				      enum rcore_measure measure,
+				      const struct rcore_methods_group *group,
+				      const uint32_t *owners, struct rcore_methods *ret)
+{
+	struct work work;
+	bool is_ready = work_init(&work, totals->profile);
+	const struct walk walk = {totals, measure, work.seen, work.methods};
+	*ret = (struct rcore_methods){0};
+	for (size_t i = 0; is_ready && i < totals->keys.count; i++) {
+		if (!is_member(totals, work.roots, i, group))
+			continue;
+		add_function(&walk, i, owners[rcore_totals_key(totals, i)->node], true);
 		add_whole(ret, totals, i, measure);
 	}
 	return finish(&work, totals->profile->functions.count, is_ready, ret);

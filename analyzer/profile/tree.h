@@ -89,6 +89,15 @@ struct rcore_error *rcore_methods_init(const struct rcore_totals *totals,
 				       const struct rcore_methods_group *group,
 				       struct rcore_methods *ret);
 
+/*
+ * Like rcore_methods_init(), but counts each sample for one function alone,
+ * owners[node], as its own time.
+ */
+struct rcore_error *rcore_owners_init(const struct rcore_totals *totals,
+				      enum rcore_measure measure,
+				      const struct rcore_methods_group *group,
+				      const uint32_t *owners, struct rcore_methods *ret);
+
 /* The groups of --by: the functions of outermost frames, longest time first. */
 struct rcore_error *rcore_groups_init(const struct rcore_totals *totals,
 				      enum rcore_measure measure, struct rcore_methods *ret);

@@ -347,8 +347,7 @@ struct rcore_error *rcore_sampling_run(const struct rcore_sampling_options *opti
 	sampling.sampler_options.kept = &sampling.kept;
 	/* The other half is for the threads. */
 	if (options->rate > 0)
-		sampling.sampler_options.fiber_tick_ns =
-			(uint64_t)(SECOND / options->rate / 2);
+		sampling.sampler_options.fiber_tick_ns = (uint64_t)(SECOND / options->rate / 2);
 	sampling.open = *options->open;
 	struct rcore_choice *several =
 		sampling.open.choice ? NULL : rcore_choice_open_several();

@@ -23,7 +23,7 @@ static bool is_stdlib(const char *path)
 	return false;
 }
 
-static enum rcore_origin of_path(const char *path)
+enum rcore_origin rcore_origin_of_path(const char *path)
 {
 	const char *start;
 	/*
@@ -47,7 +47,7 @@ static bool is_one_of(const char *text, const char *const *wanted, size_t count)
 	return false;
 }
 
-bool rcore_is_binstub(const struct rcore_frame *frame, const struct rcore_frame *inner)
+bool rcore_is_binstub_named(const char *label, const char *path, const char *inner)
 {
 	static const char *const tops[] = {"<main>", "<top (required)>"};
 	static const char *const loads[] = {"Kernel#load",
@@ -56,13 +56,18 @@ bool rcore_is_binstub(const struct rcore_frame *frame, const struct rcore_frame 
 					    "Kernel.require",
 					    "Kernel#require_relative",
 					    "Gem.activate_and_load_bin_path"};
-	if (!inner || !frame->path || !is_one_of(frame->label, tops, RCORE_COUNT(tops)) ||
-	    !is_one_of(inner->label, loads, RCORE_COUNT(loads)))
+	if (!path || !is_one_of(label, tops, RCORE_COUNT(tops)) ||
+	    !is_one_of(inner, loads, RCORE_COUNT(loads)))
 		return false;
-	const char *name = strrchr(frame->path, '/');
-	size_t folder = name ? (size_t)(name - frame->path) : 0;
+	const char *name = strrchr(path, '/');
+	size_t folder = name ? (size_t)(name - path) : 0;
 	return name && !strchr(name, '.') && folder >= 3 && !strncmp(name - 3, "bin", 3) &&
 	       (folder == 3 || name[-4] == '/' || name[-4] == 's');
+}
+
+bool rcore_is_binstub(const struct rcore_frame *frame, const struct rcore_frame *inner)
+{
+	return inner && rcore_is_binstub_named(frame->label, frame->path, inner->label);
 }
 
 enum rcore_origin rcore_origin_of_frame(const struct rcore_frame *frame)
@@ -70,7 +75,7 @@ enum rcore_origin rcore_origin_of_frame(const struct rcore_frame *frame)
 	if (frame->kind != RCORE_FRAME_RUBY)
 		return frame->kind == RCORE_FRAME_BROKEN ? RCORE_ORIGIN_UNKNOWN
 							 : RCORE_ORIGIN_CORE;
-	return frame->path ? of_path(frame->path) : RCORE_ORIGIN_UNKNOWN;
+	return frame->path ? rcore_origin_of_path(frame->path) : RCORE_ORIGIN_UNKNOWN;
 }
 
 static bool is_extension(const char *module)

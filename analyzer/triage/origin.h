@@ -13,6 +13,9 @@
  */
 enum rcore_origin rcore_origin_of_frame(const struct rcore_frame *frame);
 
+/* Returns whose Ruby code is in the file at `path`. */
+enum rcore_origin rcore_origin_of_path(const char *path);
+
 /*
  * Returns whether a frame is of a script that only starts a program, such as
  * the binstubs that RubyGems and Bundler write: it is at the top level of a
@@ -20,6 +23,9 @@ enum rcore_origin rcore_origin_of_frame(const struct rcore_frame *frame);
  * that it called, or NULL.
  */
 bool rcore_is_binstub(const struct rcore_frame *frame, const struct rcore_frame *inner);
+
+/* The same, by the frame's label and path and the label of the inner one. */
+bool rcore_is_binstub_named(const char *label, const char *path, const char *inner);
 
 /*
  * Returns whose code it is, by its module: Ruby names an extension "name.so",

@@ -15,7 +15,7 @@ class Suite
     @passed = @failed = 0
   end
 
-  PARTS = %w[agree times browser hostile where diff modes redaction damage refused size].freeze
+  PARTS = %w[agree application times browser hostile where diff modes redaction damage refused size].freeze
 
   def run(folder, parts)
     unknown = parts - PARTS
@@ -39,6 +39,40 @@ class Suite
     endings = Open3.capture2(RCORE, "report", "--help").first.gsub(/\s+/, " ")[/--output=FILE.*?docs\/profile\.md/].scan(/(?<= )\.[a-z.]+[a-z]/) - [".html"]
     check("each output has a reader", endings.sort == Readers::ALL.keys.sort, (endings - Readers::ALL.keys).join(" "))
   end
+
+  # The table of the application's innermost methods, of all samples and of each group.
+  def application
+    recorded = recording("application", kind: "gems")
+    found = application_tables(output(recorded, "application.txt"))
+    check("the time of each stack counts for one method", found.size == 1 && differs_little?(found.first, innermost(recorded.truth.samples)))
+    groups = recorded.truth.samples.group_by(&:thread).values.map { |samples| innermost(samples) }
+    found = application_tables(output(recorded, "threads.txt", "--by", "thread"))
+    check("--by thread has a table for each", found.size == groups.size && groups.all? { |group| found.any? { |table| differs_little?(table, group) } })
+    out, = report(recorded)
+    check("the table is cut", application_tables(out).first.size == 10 && out.include?("... and "))
+    out, = report(recording("deep", kind: "deep"))
+    check("a program without gems has the table", application_tables(out) == [{ "f  f.rb:1" => 0.01 }], out)
+  end
+
+  # [{method => seconds}], one for each table.
+  def application_tables(text)
+    text.split(/^   time s +innermost method of the application$/).drop(1).map do |table|
+      table.lines(chomp: true).drop(1).take_while { |line| line.match?(/\A +\d/) }.to_h do |line|
+        time, method = line.match(/\A +(\d+\.\d+) +[\d.]+%  (.*)\z/).captures
+        [method, time.to_f]
+      end
+    end
+  end
+
+  # A script that loads the program is no method of it.
+  def innermost(samples)
+    samples.each_with_object(Hash.new(0)) do |sample, sums|
+      own = sample.stack.reverse.find { |frame| frame.kind == "ruby" && frame.path.start_with?("lib/") }
+      sums[own ? "#{own.label}  #{own.path}:#{own.first_line}" : "(none)"] += sample.wall / 1e9
+    end
+  end
+
+  def differs_little?(found, wanted) = Readers.differ(found, wanted, 0.0006).nil?
 
   # Zoom and search, in a flame graph that is drawn whole.
   def browser

@@ -10,7 +10,7 @@
 #include "profile/recording_writer.h"
 
 /*
- *	write SEED FILE [hostile|unended|short|hour|wide|deep|off-cpu|syscalls:NAME]
+ *	write SEED FILE [hostile|unended|short|hour|wide|deep|gems|off-cpu|syscalls:NAME]
  *
  * Writes a recording that is drawn from SEED, and prints a line for each of its
  * samples: time, wall and CPU time, thread, fiber, state, what it waits for,
@@ -21,7 +21,8 @@
  * `short` and `hostile-short` write a second. `hour` writes an hour of a server
  * of 20 threads at 99 Hz, and prints how much memory that took, in KiB. `wide`
  * draws a different name for each frame. `deep` has one sample, of a recursion,
- * and prints nothing. Other words are events. One of the threads never has CPU
+ * and prints nothing. `gems` puts some methods into a gem, and begins some stacks
+ * with a script in bin/ that loads the program. Other words are events. One of the threads never has CPU
  * time.
  */
 
@@ -60,7 +61,7 @@ static const char *const hostile_names[] = {
 };
 enum { HOSTILE = RCORE_COUNT(hostile_names) };
 
-static bool is_hostile, is_wide;
+static bool is_hostile, is_wide, has_gems;
 static char *large;
 
 static const char *method_name(uint64_t method)
@@ -89,7 +90,8 @@ static uint32_t draw_function(struct rcore_profile *profile)
 	/* Few are drawn often, so that there is recursion. */
 	uint64_t method = draw(2) ? draw(6) : draw(METHODS);
 	char path[64];
-	snprintf(path, sizeof(path), "lib/file%d.rb", (int)method % 5);
+	snprintf(path, sizeof(path), "%slib/file%d.rb",
+		 has_gems && method % 5 > 2 ? "vendor/gems/rack-3.1.0/" : "", (int)method % 5);
 	const struct rcore_profile_function function = {
 		.kind = method % 9 == 8 ? RCORE_FUNCTION_C : RCORE_FUNCTION_RUBY,
 		.label = rcore_profile_string(profile, method_name(method)),
@@ -99,9 +101,29 @@ static uint32_t draw_function(struct rcore_profile *profile)
 	return rcore_profile_function(profile, &function);
 }
 
+static uint32_t start(struct rcore_profile *profile)
+{
+	const struct rcore_profile_function functions[] = {
+		{.kind = RCORE_FUNCTION_RUBY,
+		 .label = rcore_profile_string(profile, "<main>"),
+		 .path = rcore_profile_string(profile, "/usr/bin/rackup"),
+		 .first_line = 1},
+		{.kind = RCORE_FUNCTION_C,
+		 .label = rcore_profile_string(profile, "Kernel#load")},
+	};
+	uint32_t node = 0;
+	for (size_t i = 0; i < RCORE_COUNT(functions); i++) {
+		uint32_t number = rcore_profile_function(profile, &functions[i]);
+		uint32_t line = functions[i].first_line;
+		node = rcore_profile_node(profile, node,
+					  rcore_profile_frame(profile, number, line));
+	}
+	return node;
+}
+
 static uint32_t draw_stack(struct rcore_profile *profile)
 {
-	uint32_t node = 0;
+	uint32_t node = has_gems && draw(2) ? start(profile) : 0;
 	for (uint64_t depth = draw(DEPTH); depth; depth--) {
 		uint32_t function = draw_function(profile);
 		uint32_t first = rcore_profile_function_at(profile, function)->first_line;
@@ -127,7 +149,7 @@ static uint32_t draw_labels(struct rcore_profile *profile)
 
 static void print_stack(const struct rcore_profile *profile, uint32_t node)
 {
-	uint32_t stack[DEPTH + 1];
+	uint32_t stack[DEPTH + 2];
 	size_t depth = 0;
 	for (; node; node = rcore_profile_node_at(profile, node)->parent)
 		stack[depth++] = rcore_profile_node_at(profile, node)->frame;
@@ -324,6 +346,7 @@ int main(int argc, char **argv)
 	state = strtoull(argv[1], NULL, 10);
 	is_hostile = strncmp(kind, "hostile", 7) == 0;
 	is_wide = strcmp(kind, "wide") == 0;
+	has_gems = strcmp(kind, "gems") == 0;
 	bool is_event = strcmp(kind, "off-cpu") == 0 || strncmp(kind, "syscalls:", 9) == 0;
 	large = malloc(size + 1);
 	int fd = open(argv[2], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -331,8 +331,9 @@ const struct rcore_command rcore_cli_record = {
 	.summary = "sample the stacks of a running program",
 	.doc = "Read the stack of each thread and fiber many times a second, and what each "
 	       "waits for, without stopping the program. A FILE that ends in .rec keeps all "
-	       "samples for rcore report; without -o, print the methods with the most time of "
-	       "their own.",
+	       "samples for rcore report; without -o, print for which methods of the "
+	       "application the time was spent, and the methods with the most time of their "
+	       "own.",
 	.options = rcore_record_options,
 	.size = sizeof(struct rcore_record_arguments),
 	.defaults = &rcore_record_defaults,

@@ -69,8 +69,9 @@ const struct rcore_command rcore_cli_report = {
 	.summary = "turn a recording into a flame graph, a pprof file, a table of methods and "
 		   "so on",
 	.doc = "Read a recording of rcore record and write it in other formats, all from the "
-	       "same totals. Without -o, print the methods with the most time of their own. "
-	       "Times are summed over all threads and parked fibers.",
+	       "same totals. Without -o, print for which methods of the application the time "
+	       "was spent, and the methods with the most time of their own. Times are summed "
+	       "over all threads and parked fibers.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.words = "FILE",

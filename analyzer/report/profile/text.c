@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "profile/format.h"
+#include "report/profile/application.h"
 #include "report/profile/facts.h"
 #include "report/profile/measures.h"
 #include "report/profile/profile_report.h"
@@ -15,7 +16,7 @@
  * of --by.
  */
 
-enum { NANOSECONDS = 1000000000 };
+enum { NANOSECONDS = 1000000000, APPLICATION_ROWS = 10 };
 
 static double seconds(uint64_t nanoseconds)
 {
@@ -109,19 +110,22 @@ static void write_place(const struct rcore_profile *profile,
 		fprintf(out, ":%u", function->first_line);
 }
 
-static const char *name(uint32_t function, const char *label)
+static void write_name(const struct rcore_profile_report *report, uint32_t number,
+		       const char *nothing, FILE *out)
 {
-	return !function ? "(no frames)" : label[0] ? label : "(unknown)";
+	const struct rcore_profile *profile = report->totals->profile;
+	const struct rcore_profile_function *function =
+		rcore_profile_function_at(profile, number);
+	const char *label = rcore_profile_text(profile, function->label);
+	fputs(!number ? nothing : label[0] ? label : "(unknown)", out);
+	write_place(profile, function, out);
+	putc('\n', out);
 }
 
 static void write_method(const struct rcore_profile_report *report,
 			 const struct rcore_method *method, const uint64_t *whole,
 			 uint64_t samples, FILE *out)
 {
-	const struct rcore_profile *profile = report->totals->profile;
-	const struct rcore_profile_function *function =
-		rcore_profile_function_at(profile, method->function);
-	const char *label = rcore_profile_text(profile, function->label);
 	if (report->is_diff) {
 		write_change(report, method->self, out);
 		write_change(report, method->total, out);
@@ -129,12 +133,10 @@ static void write_method(const struct rcore_profile_report *report,
 	write_amount(report, method->self[RCORE_SIDE_NEW], out);
 	fprintf(out, " %5.1f%% ", percent(method->self[RCORE_SIDE_NEW], whole[RCORE_SIDE_NEW]));
 	write_amount(report, method->total[RCORE_SIDE_NEW], out);
-	fprintf(out, " %5.1f%% %9.1f%%  %s",
+	fprintf(out, " %5.1f%% %9.1f%%  ",
 		percent(method->total[RCORE_SIDE_NEW], whole[RCORE_SIDE_NEW]),
-		percent(method->samples[RCORE_SIDE_NEW], samples),
-		name(method->function, label));
-	write_place(profile, function, out);
-	putc('\n', out);
+		percent(method->samples[RCORE_SIDE_NEW], samples));
+	write_name(report, method->function, "(no frames)", out);
 }
 
 static int64_t change(const struct rcore_method *method)
@@ -151,6 +153,58 @@ static int compare_change(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
+static void sort_and_cut(const struct rcore_profile_report *report,
+			 const struct rcore_methods *methods, size_t rows, size_t *ret)
+{
+	if (report->is_diff)
+		qsort(methods->items, methods->count, sizeof(*methods->items), compare_change);
+	*ret = report->rows && methods->count > rows ? rows : methods->count;
+}
+
+static void write_rest(const struct rcore_methods *methods, size_t shown, FILE *out)
+{
+	if (shown < methods->count)
+		fprintf(out, "... and %zu more\n", methods->count - shown);
+}
+
+/*
+ * Who waits or computes in a library does so for a method of the application,
+ * and only that has a name that the reader knows. `owners` is that of
+ * rcore_application_owners().
+ */
+static struct rcore_error *write_application(const struct rcore_profile_report *report,
+					     const struct rcore_methods_group *group,
+					     const uint32_t *owners, FILE *out)
+{
+	bool is_time = rcore_measure_words[report->measure].is_time;
+	struct rcore_methods methods;
+	struct rcore_error *err =
+		rcore_owners_init(report->totals, report->measure, group, owners, &methods);
+	if (err)
+		return err;
+	size_t shown = 0;
+	if (methods.count > 1 || (methods.count && methods.items[0].function)) {
+		sort_and_cut(report, &methods, APPLICATION_ROWS, &shown);
+		fprintf(out, "%s%9s %6s  innermost method of the application\n",
+			report->is_diff ? "  +change " : "", is_time ? "time s" : "number", "");
+	}
+	for (size_t i = 0; i < shown; i++) {
+		const uint64_t *amounts = methods.items[i].self;
+		if (report->is_diff)
+			write_change(report, amounts, out);
+		write_amount(report, amounts[RCORE_SIDE_NEW], out);
+		fprintf(out, " %5.1f%%  ",
+			percent(amounts[RCORE_SIDE_NEW], methods.whole[RCORE_SIDE_NEW]));
+		write_name(report, methods.items[i].function, "(none)", out);
+	}
+	if (shown) {
+		write_rest(&methods, shown, out);
+		putc('\n', out);
+	}
+	rcore_methods_deinit(&methods);
+	return NULL;
+}
+
 static struct rcore_error *write_table(const struct rcore_profile_report *report,
 				       const struct rcore_methods_group *group, FILE *out)
 {
@@ -160,25 +214,30 @@ static struct rcore_error *write_table(const struct rcore_profile_report *report
 		rcore_methods_init(report->totals, report->measure, group, &methods);
 	if (err)
 		return err;
-	if (report->is_diff)
-		qsort(methods.items, methods.count, sizeof(*methods.items), compare_change);
-	size_t shown = methods.count;
-	if (report->rows && shown > report->rows)
-		shown = report->rows;
+	size_t shown;
+	sort_and_cut(report, &methods, report->rows, &shown);
 	fprintf(out, "%s%9s %6s %9s %6s %10s  %s\n",
 		report->is_diff ? "    +self    +total " : "", is_time ? "self s" : "self", "",
 		is_time ? "total s" : "total", "", "residency", "method");
 	for (size_t i = 0; i < shown; i++)
 		write_method(report, &methods.items[i], methods.whole,
 			     methods.samples[RCORE_SIDE_NEW], out);
-	if (shown < methods.count)
-		fprintf(out, "... and %zu more\n", methods.count - shown);
+	write_rest(&methods, shown, out);
 	rcore_methods_deinit(&methods);
 	return NULL;
 }
 
+static struct rcore_error *write_tables(const struct rcore_profile_report *report,
+					const struct rcore_methods_group *group,
+					const uint32_t *owners, FILE *out)
+{
+	struct rcore_error *err = write_application(report, group, owners, out);
+	return err ? err : write_table(report, group, out);
+}
+
 /* Orders groups by time, the longest first. */
-static struct rcore_error *write_groups(const struct rcore_profile_report *report, FILE *out)
+static struct rcore_error *write_groups(const struct rcore_profile_report *report,
+					const uint32_t *owners, FILE *out)
 {
 	struct rcore_methods groups;
 	struct rcore_error *err = rcore_groups_init(report->totals, report->measure, &groups);
@@ -194,7 +253,7 @@ static struct rcore_error *write_groups(const struct rcore_profile_report *repor
 		fprintf(out, " (%.1f%%)\n",
 			percent(groups.items[i].total[RCORE_SIDE_NEW],
 				groups.whole[RCORE_SIDE_NEW]));
-		err = write_table(report, &group, out);
+		err = write_tables(report, &group, owners, out);
 	}
 	rcore_methods_deinit(&groups);
 	return err;
@@ -215,11 +274,15 @@ struct rcore_error *rcore_profile_text_report(const struct rcore_profile_report 
 							     : "Numbers are %s\n",
 		rcore_measure_words[report->measure].title);
 	struct rcore_error *err = NULL;
-	if (report->totals->options.by == RCORE_BY_NOTHING) {
+	uint32_t *owners = rcore_application_owners(report->totals->profile);
+	if (!owners) {
+		err = rcore_error_no_memory();
+	} else if (report->totals->options.by == RCORE_BY_NOTHING) {
 		putc('\n', out);
-		err = write_table(report, &all, out);
+		err = write_tables(report, &all, owners, out);
 	} else {
-		err = write_groups(report, out);
+		err = write_groups(report, owners, out);
 	}
+	free(owners);
 	return err ? err : rcore_pen_error(out);
 }

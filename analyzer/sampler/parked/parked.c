@@ -122,8 +122,8 @@ static void choose(struct rcore_sampler *sampler)
 		struct rcore_parked *parked = sampler->parked.items[i];
 		thread = thread_of(sampler, parked, thread);
 		bool runs = is_current(parked, thread);
-		bool has_rested = parked->is_resolved && thread &&
-				  thread->round_run <= parked->round;
+		bool has_rested =
+			parked->is_resolved && thread && thread->round_run <= parked->round;
 		parked->is_due = !runs && !has_rested && rcore_parked_has_turn(sampler, parked);
 		if (runs) {
 			parked->begun = sampler->fiber_rounds;
