@@ -30,6 +30,12 @@ module Draw
     cases & kept
   end
 
+  # Returns the cases whose names contain all these words. A run of nothing would pass.
+  def self.named(cases, words)
+    chosen = cases.select { |each| words.all? { |word| each.name.include?(word) } }
+    chosen.empty? ? abort("#{$PROGRAM_NAME}: no case is named \"#{words.join(" ")}\"") : chosen
+  end
+
   # Prints how to repeat what was drawn up to now.
   def self.say(program)
     puts "#{program}: VARIANTS=all runs all cases; seed #{SEED}" if @is_partial

@@ -15,10 +15,11 @@ class TestRuby
     end
   end
 
-  # Returns the Ruby of that name. If it is nil, returns one of each version, because most tests learn nothing from a
+  # Returns the Ruby of that name, or aborts. If it is nil, returns one of each version, because most tests learn nothing from a
   # second build.
   def self.chosen(name)
-    all.select { |ruby| name ? ruby.name == name : !ruby.name.include?("-sid") }
+    chosen = all.select { |ruby| name ? ruby.name == name : !ruby.name.include?("-sid") }
+    chosen.empty? ? abort("no Ruby #{name}: there are #{all.map(&:name).join(", ")}") : chosen
   end
 
   def initialize(name, folder, suite, program)
