@@ -245,6 +245,11 @@ struct rcore_thread {
 	 * each look of rcore and did not sleep in between; otherwise 0.
 	 */
 	uint64_t gvl_held_ns;
+	/*
+	 * `tid` in rcore's own pid namespace, if the process runs in another
+	 * one; 0: it is the same, or unknown.
+	 */
+	int outer_tid;
 };
 
 struct rcore_ractor {
@@ -274,6 +279,7 @@ struct rcore_other_thread {
 	size_t native_count;
 	/* Why unwinding ended early; NULL: it did not. */
 	const char *native_problem;
+	int outer_tid; /* as that of a Ruby thread */
 };
 
 /* A fault that was a machine stack overflow, and how that is known. */

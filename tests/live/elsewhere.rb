@@ -37,10 +37,16 @@ module Elsewhere
       test.same("pid inside", 1, report.dig("live", "inner_pid"))
       main = report["threads"].find { |thread| thread["main"] }
       test.same("tid of the main thread", 1, main["tid"])
+      [*report["threads"], *report["other_threads"]].select { |thread| thread["tid"] }.each do |thread|
+        test.same("inner id of #{thread}", thread["tid"], inner_pid("#{outside}/task/#{thread.fetch("outer_tid", "none")}"))
+      rescue Errno::ENOENT
+        test.fail("no outer id: #{thread}") unless thread["outer_tid"] # it has ended since then
+      end
       test.fail("no threads but #{tids} kernel threads") if report["threads"].size < 5
       test.same("modules", [], report["modules"].reject { |each| each["status"] == "found" }.map { |each| each["path"] })
       out, = test.rcore("-p", outside)
       test.fail("the report does not tell the pid inside") unless out.lines.first.include?("(pid 1 in its container)")
+      test.fail("the text has no LWP #{outside} for the main thread") unless out.match?(/^(?:\* )?T\d+ +LWP #{outside} +main\b/)
       test.goes_on(counter)
     end
   end

@@ -57,6 +57,7 @@ static struct json_object *thread_object(struct rcore_json *json,
 	struct json_object *object = rcore_json_object(json);
 	rcore_json_add_text(json, object, "id", thread->id);
 	rcore_json_add_count(json, object, "tid", thread->tid);
+	rcore_json_add_count(json, object, "outer_tid", thread->outer_tid);
 	rcore_json_add_flag(json, object, "parked", thread->is_parked);
 	rcore_json_add_text(json, object, "name", thread->name);
 	rcore_json_add_text(json, object, "status", rcore_thread_status_name(thread));
@@ -146,6 +147,7 @@ static void put_others(struct rcore_json *json, const struct rcore_snapshot *sna
 		const struct rcore_other_thread *other = &snapshot->others[i];
 		struct json_object *object = rcore_json_object(json);
 		rcore_json_add_int(json, object, "tid", other->tid);
+		rcore_json_add_count(json, object, "outer_tid", other->outer_tid);
 		rcore_json_add_text(json, object, "native_problem", other->native_problem);
 		rcore_json_open(json, NULL, '{');
 		rcore_json_put_members(json, object);

@@ -8,6 +8,13 @@
 #include "session/live/running_ahead.h"
 #include "session/layout/trial.h"
 
+static int outer_tid(const struct rcore_session *session, int tid)
+{
+	return rcore_live_inner_pid(session->target.live)
+		       ? rcore_live_outer_tid(session->target.live, tid)
+		       : 0;
+}
+
 static void describe(const struct rcore_session *session, const struct rcore_live_pause *pause,
 		     struct rcore_snapshot *snapshot)
 {
@@ -19,6 +26,10 @@ static void describe(const struct rcore_session *session, const struct rcore_liv
 		.inner_pid = rcore_live_inner_pid(session->target.live),
 	};
 	bool marks = pause->overdue && session->settings.max_pause_ms;
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		snapshot->threads[i].outer_tid = outer_tid(session, snapshot->threads[i].tid);
+	for (size_t i = 0; i < snapshot->other_count; i++)
+		snapshot->others[i].outer_tid = outer_tid(session, snapshot->others[i].tid);
 	rcore_running_describe(&facts, pause->unstopped_count, pause->overdue && !marks,
 			       snapshot);
 	if (marks)

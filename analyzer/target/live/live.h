@@ -315,4 +315,10 @@ size_t rcore_live_all_waits(const struct rcore_live *live, struct rcore_live_thr
 /* Returns the process's own id in its pid namespace; 0 if that is rcore's. */
 int rcore_live_inner_pid(const struct rcore_live *live);
 
+/*
+ * Returns the id in rcore's own pid namespace of the thread that has `tid` in
+ * the process's; 0: none has. rcore_live_begin() finds the threads.
+ */
+int rcore_live_outer_tid(const struct rcore_live *live, int tid);
+
 #endif

@@ -39,20 +39,36 @@ static bool note_id(void *context, int tid)
 	return id != NULL;
 }
 
+/* A thread that was created since all were noted is not. */
+static bool is_noted(const struct rcore_live *live, int tid)
+{
+	for (size_t i = 0; i < live->ids.count; i++)
+		if (live->ids.items[i].outer == tid)
+			return true;
+	return false;
+}
+
 /* Whether a signal or a debugger has stopped the thread. */
 static bool is_halted(const struct rcore_live_status *status)
 {
 	return status->state == 'T' || status->state == 't';
 }
 
+int rcore_live_outer_tid(const struct rcore_live *live, int tid)
+{
+	if (!live->status.depth)
+		return tid;
+	for (size_t i = 0; tid && i < live->ids.count; i++)
+		if (live->ids.items[i].inner == tid)
+			return live->ids.items[i].outer;
+	return 0;
+}
+
 bool rcore_live_waits(const struct rcore_live *live, int tid, uint64_t *ret)
 {
 	char name[64];
 	struct rcore_live_status status;
-	int outer = live->status.depth ? 0 : tid;
-	for (size_t i = 0; !outer && i < live->ids.count; i++)
-		if (live->ids.items[i].inner == tid)
-			outer = live->ids.items[i].outer;
+	int outer = rcore_live_outer_tid(live, tid);
 	snprintf(name, sizeof(name), "task/%d/status", outer);
 	if (outer <= 0 || !rcore_live_status_read(live->folder, name, &status) ||
 	    is_halted(&status))
@@ -95,7 +111,7 @@ size_t rcore_live_all_waits(const struct rcore_live *live, struct rcore_live_thr
 static bool add_thread(struct rcore_live *live, int tid, const struct rcore_native_thread *from)
 {
 	struct rcore_native_thread *thread = rcore_push(&live->threads);
-	if (!thread)
+	if (!thread || (live->status.depth && !is_noted(live, tid) && !note_id(live, tid)))
 		return false;
 	if (from)
 		*thread = *from;
