@@ -82,8 +82,15 @@ struct rcore_parked {
 	uint8_t *last_frames;
 	size_t last_size;
 	bool is_resolved;
-	/* When it was last sampled; 0 if not since it was parked. */
-	uint64_t since;
+	/* When it was first and last sampled while parked; 0: not yet. */
+	uint64_t first, since;
+	/*
+	 * The last time at which it would have been sampled if it had been
+	 * parked; 0: not before the first sample.
+	 */
+	uint64_t looked;
+	/* How long it may have existed before it was found; 0: unknown. */
+	uint64_t unseen;
 	uint32_t state_number;
 	struct rcore_track track;
 };
@@ -195,6 +202,7 @@ struct rcore_sampler {
 	size_t fibers_found; /* ever */
 	struct rcore_parked_turns turns;
 	bool have_all_rested; /* no thread has run since the last search */
+	uint64_t complete;    /* fibers that existed then are known; 0: never */
 	/* Where glibc's struct pthread has the tid; 0 if not found. */
 	int pthread_tid;
 	uint32_t states[RCORE_SAMPLE_STATES];
@@ -303,6 +311,13 @@ void rcore_parked_end_turns(struct rcore_sampler *sampler);
 struct rcore_error *rcore_parked_read_moved(struct rcore_sampler *sampler,
 					    struct rcore_parked *const *moved, size_t count,
 					    uint64_t now);
+
+/*
+ * parked/parked_time.c: samples a fiber that the round has found parked; ends
+ * the time for which it was parked.
+ */
+void rcore_parked_add_sample(struct rcore_sampler *sampler, struct rcore_parked *parked);
+void rcore_parked_leave(struct rcore_sampler *sampler, struct rcore_parked *parked);
 
 /* parked/parked.c */
 struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now);

@@ -24,6 +24,7 @@ module Times
         SamplerCase.new("shares #{ruby.name}") { Times.shares(self, ruby) },
         SamplerCase.new("shares busy #{ruby.name}") { Times.beside_another { Times.shares(self, ruby) } },
         SamplerCase.new("fibers #{ruby.name}") { Times.fibers(self, ruby) },
+        SamplerCase.new("brief fibers #{ruby.name}") { Times.brief(self, ruby) },
         SamplerCase.new("many fibers #{ruby.name}") { Times.crowd(self, ruby) },
       ]
     end
@@ -193,6 +194,22 @@ module Times
       counts = PLACES.to_h { |place| [place, parked_at(recording, place).sum { |total| total["samples"] }] }
       test.note = counts.map { |place, count| "#{place} #{count}" }.join(", ")
       test.fail("not three to one: #{counts}") unless counts["second_place"].positive? && counts["first_place"] == 3 * counts["second_place"]
+      test.goes_on(counter)
+    end
+  end
+
+  LANES = 80
+  # Of the time of fibers that live for little longer than the time between two searches for new ones.
+  BRIEF = (0.7..1.3).freeze
+
+  # At each moment, as many fibers are parked in `brief` as in `lasting`.
+  def self.brief(test, ruby)
+    test.with_program(ruby, "brief.rb", LANES) do |pid, counter|
+      recording = test.record(ruby, pid, "-d", 8)
+      lasting, brief = %w[lasting brief].map { |place| parked_at(recording, place).sum { |total| total["wall"] } / 1e9 }
+      test.note = format("lasting %.2f s, brief %.2f s", lasting, brief)
+      test.fail("lasting fibers: not the whole time") unless lasting > 0.95 * LANES / 2 * recording.duration / 1e9
+      test.fail(format("%.3f of the time", brief / lasting)) unless BRIEF.cover?(brief / lasting)
       test.goes_on(counter)
     end
   end

@@ -77,27 +77,6 @@ static bool is_current(const struct rcore_parked *parked,
 }
 
 /*
- * All samples of a round have the time at which it began, so each fiber has the
- * same time, whichever slice it is in.
- */
-static void add_sample(struct rcore_sampler *sampler, struct rcore_parked *parked)
-{
-	const uint64_t time = sampler->turns.time;
-	rcore_track_add(sampler, &parked->track, parked->track.node, parked->state_number,
-			parked->since, time, 0, 0);
-	parked->since = time;
-	sampler->statistics.parked++;
-}
-
-/* Ends the time for which a fiber was parked, as far as it was sampled. */
-static void leave(struct rcore_sampler *sampler, struct rcore_parked *parked)
-{
-	rcore_track_settle(sampler, &parked->track);
-	parked->since = 0;
-	parked->is_resolved = false;
-}
-
-/*
  * Most fibers belong to the same thread as the one before, `last`, which may be
  * NULL.
  */
@@ -127,9 +106,9 @@ static void choose(struct rcore_sampler *sampler)
 		parked->is_due = !runs && !has_rested && rcore_parked_has_turn(sampler, parked);
 		if (runs) {
 			parked->begun = sampler->fiber_rounds;
-			leave(sampler, parked);
+			rcore_parked_leave(sampler, parked);
 		} else if (has_rested) {
-			add_sample(sampler, parked);
+			rcore_parked_add_sample(sampler, parked);
 		}
 		if (runs || parked->is_due)
 			parked->round = sampler->fiber_rounds;
@@ -284,7 +263,7 @@ static struct rcore_error *look_at(struct rcore_sampler *sampler, struct slice *
 		if (fate != RESTS)
 			parked->is_resolved = false;
 		if (fate == RUNS || fate == GONE)
-			leave(sampler, parked);
+			rcore_parked_leave(sampler, parked);
 		parked->is_gone = fate == GONE;
 		if (fate == MOVED)
 			moved[moved_count++] = parked;
@@ -295,7 +274,7 @@ static struct rcore_error *look_at(struct rcore_sampler *sampler, struct slice *
 		err = rcore_parked_read_moved(sampler, moved, moved_count, now);
 	for (size_t i = 0; !err && i < slice->count; i++)
 		if (slice->items[i]->is_resolved)
-			add_sample(sampler, slice->items[i]);
+			rcore_parked_add_sample(sampler, slice->items[i]);
 	return err;
 }
 

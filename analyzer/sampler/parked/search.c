@@ -42,6 +42,9 @@ static struct rcore_error *add(void *context, uint64_t address)
 	parked->address = address;
 	parked->number = sampler->fibers_found++;
 	parked->begun = sampler->last_search ? sampler->fiber_rounds : 0;
+	parked->looked = sampler->complete;
+	if (sampler->complete)
+		parked->unseen = sampler->last_fibers - sampler->complete;
 	parked->track.stack.ec = address + (uint64_t)sampler->layout->fiber.saved_ec.offset;
 	if (!rcore_address_map_put(&sampler->parked_at, address, 1))
 		return rcore_error_no_memory();
@@ -68,8 +71,11 @@ struct rcore_error *rcore_parked_search(struct rcore_sampler *sampler, uint64_t 
 	}
 	if (sampler->last_search &&
 	    (sampler->have_all_rested ||
-	     now - sampler->last_search < sampler->search_share * sampler->search_cost))
+	     now - sampler->last_search < sampler->search_share * sampler->search_cost)) {
+		if (sampler->have_all_rested)
+			sampler->complete = now;
 		return err;
+	}
 	sampler->have_all_rested = true;
 	size_t before = sampler->parked.count;
 	if (!err)
@@ -79,6 +85,7 @@ struct rcore_error *rcore_parked_search(struct rcore_sampler *sampler, uint64_t 
 	if (sampler->parked.count)
 		qsort(sampler->parked.items, sampler->parked.count,
 		      sizeof(*sampler->parked.items), by_address);
+	sampler->complete = now;
 	sampler->last_search = rcore_clock_ns();
 	sampler->search_cost = sampler->last_search - now;
 	sampler->search_share = share_of(sampler, sampler->parked.count > before);

@@ -13,9 +13,9 @@
  * third, and so on. A sample represents the time since the fiber was last read,
  * so the sums stay right.
  *
- * No sample represents the time after the last one of a fiber, until it ends or
- * its thread is seen to run it. So a fiber is left out only for a part of the
- * time for which it has been parked, as far as that is known.
+ * When a fiber ends, or its thread is seen to run it, only the looks before and
+ * after show how long it was parked. So a fiber is left out only for a part of
+ * the time for which it has been parked, as far as that is known.
  */
 enum {
 	FEWEST = 1, /* samples of a fiber per second */
