@@ -11,8 +11,7 @@
  * such as those of a server that has one for each request.
  */
 
-void rcore_parked_add_sample(struct rcore_sampler *sampler,
-				       struct rcore_parked *parked)
+void rcore_parked_add_sample(struct rcore_sampler *sampler, struct rcore_parked *parked)
 {
 	const uint64_t time = sampler->turns.time;
 	uint64_t before = parked->since;

@@ -44,7 +44,8 @@ int main(void)
 		double calls = (double)program->bss->calls[i];
 		double reads = i == LABELLED ? calls / LABELS : calls;
 		printf("%.0f\n",
-		       ((double)program->bss->nanoseconds[i] - (i ? reads * clock : 0)) / calls);
+		       ((double)program->bss->nanoseconds[i] - (i ? reads * clock : 0)) /
+			       calls);
 	}
 	functions__destroy(program);
 	return 0;
