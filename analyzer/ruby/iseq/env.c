@@ -83,10 +83,10 @@ static struct rcore_error *check_method_entry(struct rcore_ruby *ruby, uint64_t 
 }
 
 /*
- * A local environment has no method entry: that is right only for code outside
- * methods, and for blocks in C (cfunc_proc_new() of proc.c). From 3.3 on, the
- * copy of a block's environment is local, too, while env_copy() of vm.c makes
- * it, and marked as isolated.
+ * Only code outside methods, and blocks in C (cfunc_proc_new() of proc.c), have
+ * a local environment without a method entry. From 3.3 on, env_copy() of vm.c
+ * marks its copy of a block's environment as local, too, until it has copied
+ * the outer one. No Proc, and so no frame, refers to the copy before that.
  */
 static struct rcore_error *prove_none(uint64_t ep, uint64_t flags)
 {
@@ -102,12 +102,9 @@ static struct rcore_error *prove_none(uint64_t ep, uint64_t flags)
 			RCORE_ERROR_CORRUPT,
 			"environment 0x%" PRIx64 " of a method has no method entry", ep);
 	default:
-		return flags & RCORE_ENV_ISOLATED
-			       ? NULL
-			       : rcore_error_create(RCORE_ERROR_CORRUPT,
-						    "environment 0x%" PRIx64
-						    ": its flags do not fit its kind",
-						    ep);
+		return rcore_error_create(
+			RCORE_ERROR_CORRUPT,
+			"environment 0x%" PRIx64 ": its flags do not fit its kind", ep);
 	}
 }
 

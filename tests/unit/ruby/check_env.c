@@ -68,7 +68,9 @@ static const struct {
 	{RCORE_FRAME_MAGIC_BLOCK, false},
 	{RCORE_FRAME_MAGIC_EVAL, false},
 	{RCORE_FRAME_MAGIC_RESCUE, false},
-	{RCORE_FRAME_MAGIC_BLOCK | RCORE_ENV_ISOLATED, true},
+	/* A copy that env_copy() has not finished: no frame refers to it. */
+	{RCORE_FRAME_MAGIC_BLOCK | RCORE_ENV_ISOLATED, false},
+	{RCORE_FRAME_MAGIC_TOP | RCORE_ENV_ISOLATED, true},
 	{RCORE_FRAME_MAGIC_TOP, true},
 	{RCORE_FRAME_MAGIC_CLASS, true},
 	{RCORE_FRAME_MAGIC_IFUNC | RCORE_FRAME_CFRAME, true},
