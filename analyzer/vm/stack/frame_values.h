@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef RCORE_VM_LOCALS_H
-#define RCORE_VM_LOCALS_H
+#ifndef RCORE_VM_FRAME_VALUES_H
+#define RCORE_VM_FRAME_VALUES_H
 
 /*
  * vm/stack/ reads VM stacks: control frames, their arguments and locals, the
