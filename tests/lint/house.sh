@@ -19,10 +19,22 @@ unfit=$(git ls-files -co --exclude-standard | grep -E '\.(c|h|S|def|awk|mk|py|rb
 			if (lines > 800 && name !~ /\.def$/)
 				print name ": " lines " lines; 800 is the limit"
 		}
-		FNR == 1 { if (NR > 1) check(); name = FILENAME; licensed = 0 }
+		FNR == 1 {
+			if (NR > 1)
+				check()
+			name = FILENAME
+			seen[name] = 1
+			licensed = 0
+		}
 		FNR <= 5 && /SPDX-License-Identifier: MIT/ { licensed = 1 }
 		{ lines = FNR }
-		END { check() }')
+		END {
+			if (NR > 0)
+				check()
+			for (i = 1; i < ARGC; i++)
+				if (!(ARGV[i] in seen))
+					print ARGV[i] ": empty"
+		}') || complain "$0: awk failed"
 [ -z "$unfit" ] || complain "$unfit"
 
 folders='app|bin|boot|dev|etc|home|lib|lib64|opt|proc|root|run|sbin|srv|sys|tmp|usr|var|nonexistent'
