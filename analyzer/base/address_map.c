@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+/* If memory is short, HASH_ADD() runs uthash_nonfatal_oom() and goes on. */
 #define HASH_NONFATAL_OOM          1
 #define uthash_nonfatal_oom(entry) ((entry)->index = -1)
 #include <uthash.h>

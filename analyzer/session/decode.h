@@ -14,7 +14,7 @@
 
 struct rcore_decode_options {
 	struct rcore_locals_options values;
-	bool hides_text; /* replaces contents of Strings by stars */
+	bool hides_text; /* replaces the contents of Strings with stars */
 	const struct rcore_recognizers *recognizers;
 };
 
@@ -34,13 +34,14 @@ struct rcore_error *rcore_session_decode(const struct rcore_target *target,
 					 struct rcore_moment *moment);
 
 /*
- * Reads the parts that need more than the VM: modules, registers, the
- * environment.
+ * The functions below read what needs more than the VM's memory: modules,
+ * registers or the environment.
  */
 
 /*
- * Compares each running fiber's context with the thread-local pointer that the
- * gem publishes. Error: NO_MEMORY.
+ * Compares each running fiber's context with the one to which
+ * ruby_profiler_state points, the thread-local variable of the gem
+ * ruby-profiler. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_session_thread_locals(const struct rcore_target *target,
 						const struct rcore_located *located,
@@ -48,27 +49,27 @@ struct rcore_error *rcore_session_thread_locals(const struct rcore_target *targe
 						struct rcore_snapshot *snapshot);
 
 /*
- * Reads what rcore_session_thread_locals() will read once the process is
- * stopped, so that a copy made ahead has it. Without registers, pthread_t is
- * used as the thread pointer. Stores the gem's pointer in `located`, because a
- * search through modules, of which there may be hundreds, would prolong a stop.
+ * Before the process is stopped, reads what rcore_session_thread_locals() will
+ * read, so that the copy of its memory contains it. There are no registers yet,
+ * so this uses pthread_t as the thread pointer. Stores where the variable is in
+ * `located`: to search hundreds of modules for it would prolong the stop.
  */
 void rcore_session_keep_thread_locals(const struct rcore_target *target,
 				      struct rcore_located *located,
 				      const struct rcore_snapshot *snapshot);
 
 /*
- * Finds the gem's thread-local pointer, ruby_profiler_state. Returns false if
- * no module defines it.
+ * Finds the thread-local variable ruby_profiler_state. Returns false if no
+ * module defines it.
  */
 bool rcore_session_profiler_state(struct rcore_modules *modules,
 				  struct rcore_tls_variable *ret);
 
 /*
- * Finds the thread pointer of the native thread that runs `thread`, and its
- * pthread_t, which the VM has. On x86-64, they are the same. On aarch64, the
- * thread pointer is the end of the struct pthread. Returns false if the thread
- * has no native thread, or these two do not fit.
+ * Finds the thread pointer of the native thread that runs `thread`, in its
+ * registers, and its pthread_t, in the VM. On x86-64, they are the same. On
+ * aarch64, the thread pointer is the end of the struct pthread. Returns false
+ * if `thread` has no native thread, or if the two contradict each other.
  */
 struct rcore_pthread {
 	uint64_t pointer, pthread;

@@ -3,10 +3,11 @@
 #define RCORE_TARGET_MACHINE_H
 
 /*
- * ELF machine numbers (EM_*) by the names that tables, reports and uname use:
- * "x86_64", "aarch64". NULL and 0 for unsupported machines.
+ * Returns the name of an ELF machine number (EM_*), as `uname -m`, tables and
+ * reports print it: "x86_64" or "aarch64". NULL if rcore does not support it.
  */
 const char *rcore_machine_name(unsigned machine);
+/* Returns the number of the machine with this name; 0 if there is none. */
 unsigned rcore_machine_number(const char *name);
 
 #endif

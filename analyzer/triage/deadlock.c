@@ -8,7 +8,10 @@
 #include "base/grow.h"
 #include "model/wait_text.h"
 
-/* An edge from a fiber, which has at most two. */
+/*
+ * The edges of the graph lead from a fiber to the one without which it cannot
+ * continue. A fiber has at most two: its wait, and REASON_THREAD.
+ */
 enum reason {
 	REASON_LOCK,
 	REASON_JOIN,
@@ -21,7 +24,7 @@ enum visit { VISIT_NEW, VISIT_OPEN, VISIT_DONE };
 
 struct step {
 	int fiber;
-	enum reason next; /* the edge to follow next */
+	enum reason next; /* the edge that is being followed */
 };
 
 struct graph {
@@ -41,7 +44,7 @@ struct graph {
 /*
  * Returns the fiber that a living thread runs, if its wait lets no other fiber
  * of the thread run. A wait in a hook of the scheduler is different: the
- * scheduler may resume other fibers.
+ * scheduler may resume other fibers. A wait for the GVL ends without them.
  */
 static int blocker_of(const struct rcore_snapshot *snapshot, int thread)
 {
@@ -93,8 +96,9 @@ static void write_step(const struct rcore_snapshot *snapshot, const struct step 
 	}
 	rcore_wait_write(snapshot, wait, out);
 	/*
-	 * The owner of a lock up to 2.7, or the thread to be joined, is named
-	 * as a thread; the next fiber is the one that it runs.
+	 * rcore_wait_write() names a thread if one is to be joined, or owns the
+	 * lock: up to 2.7, rb_mutex_t has no fiber. The next step is the fiber
+	 * that this thread runs.
 	 */
 	bool is_thread = step->next == REASON_JOIN || wait->owner.fiber < 0;
 	if (is_thread && strcmp(rcore_fiber_text(snapshot, next),
@@ -148,8 +152,8 @@ static struct rcore_error *report(struct graph *graph, const struct step *steps,
 }
 
 /*
- * The end of the path points back to `fiber`, which is on the path. The
- * sentence begins with the first fiber.
+ * Reports the cycle that ends the path: its last step leads back to `fiber`.
+ * The sentence begins with the fiber that the snapshot lists first.
  */
 static struct rcore_error *report_cycle(struct graph *graph, int fiber)
 {
@@ -185,8 +189,8 @@ static bool enter(struct graph *graph, int fiber)
 }
 
 /*
- * Searches depth first, with the path on a stack of its own. step->next is the
- * edge that is being followed.
+ * Searches depth first, with the path on a stack of its own: a cycle may have
+ * thousands of fibers.
  */
 static struct rcore_error *search(struct graph *graph, int start)
 {
@@ -215,7 +219,7 @@ static struct rcore_error *search(struct graph *graph, int start)
 	return err;
 }
 
-/* The fiber waits for a lock whose owner has ended. */
+/* Reports the fiber if it waits for a lock whose owner has ended. */
 static struct rcore_error *dead_end(struct graph *graph, int fiber)
 {
 	const struct rcore_snapshot *snapshot = graph->snapshot;

@@ -8,7 +8,8 @@
 static void *zeroed(struct rcore_test_threads *test, size_t size)
 {
 	void *memory = rcore_arena_alloc(&test->snapshot.arena, size);
-	if (!memory) /* an assertion each would take longer than the test */
+	/* With ck_assert() here, the assertions would take most of the time. */
+	if (!memory)
 		abort();
 	return memory;
 }

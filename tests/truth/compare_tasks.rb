@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-# The task tree of the gem async.
+# Compares the tree of tasks of the gem async with the one that the program wrote.
 class CompareTasks
   Compare::MORE << self
 
@@ -30,7 +30,7 @@ class CompareTasks
     @differences << "task: Ruby says #{told.inspect}, rcore #{reported.inspect}" unless told == reported
   end
 
-  # Children in the order in which they were made, after their parents.
+  # Fails unless rcore lists the children of each task in the order in which the program made them.
   def order(tasks)
     @told.group_by { |task| task["parent"] }.each_value do |children|
       objects = children.map { |child| child["object"] }

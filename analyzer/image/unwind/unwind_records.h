@@ -24,7 +24,7 @@
  * pointer as it is (unwind_compiled.h).
  *
  * Goes from walk->at to walk->start, like rcore_walk_resume(). Returns false if
- * it is not such code.
+ * ZJIT did not make the code.
  */
 bool rcore_walk_resume_records(struct rcore_walk *walk);
 

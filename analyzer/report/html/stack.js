@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 "use strict";
 
-// One frame is one item: its number, what runs, and where. Ruby frames have the numbers of the text
-// report, so "T1.F3.4" is a link to frame 4 of T1.F3; native ones have "n" before theirs.
+// Makes the list item of a frame: its number, what runs, and where. Ruby frames have the numbers of
+// the text report, so the link "#T1.F3.4" leads to frame 4 of T1.F3. In links to native frames, the
+// number follows an "n".
 function frameItem(fiber, id, number, className, label, place, title, more) {
 	return make("li", { id: `${fiber.id}.${id}`, class: className, title },
 		make("a", { class: "number", href: `#${fiber.id}.${id}`, "aria-label": `Link to frame ${number || id}` }, number || "\u00b7"),
@@ -18,7 +19,7 @@ function variables(name, list) {
 	return make("div", { class: "values" }, make("b", {}, name), facts(list.map((each) => [each.name || "?", [valueText(each), each.class && make("small", {}, " ", each.class)]])));
 }
 
-// What the variables of a frame were, if the report has them (--args, --locals, --self).
+// Shows the variables of a frame, if the report has them (--args, --locals, --self).
 function values(frame) {
 	if (!frame.self_value && !frame.arguments && !frame.locals && !frame.values_problem) return null;
 	const self = frame.self_value && [{ ...frame.self_value, name: "self" }];
@@ -51,7 +52,7 @@ function partsOf(fiber) {
 	return (fiber.frames || []).map((_, index) => ({ frame: index }));
 }
 
-// Puts a line that says how many frames follow before each run of frames that are folded away.
+// Inserts a button before each run of hidden frames. It says how many there are, and shows them.
 function foldRuns(items) {
 	const list = make("ol", { class: "stack" });
 	for (let i = 0; i < items.length; i++) {
@@ -82,7 +83,7 @@ function stack(fiber) {
 		items.length ? foldRuns(items) : make("p", { class: "quiet" }, "No frames.")].flat();
 }
 
-// Opens a run of frames that hides this one.
+// Shows the run of hidden frames that this one belongs to.
 function unfold(item) {
 	if (!item.classList.contains("interpreter")) return;
 	let before = item.previousElementSibling;

@@ -10,6 +10,7 @@
 /* The start of a slot that may be a Fiber. */
 struct candidate {
 	uint64_t value;
+	/* RTypedData, up to `data`: RBasic has two words, the rest three. */
 	uint64_t copy[5];
 };
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
-# Threads that sleep all the time, and guests that come one after the other, sleep in two places, and go. Notes for each
-# guest how long it was in each, and since when. The main thread works all the time: while it waits, rcore looks at all threads anyway.
+# Six threads sleep all the time. Guests are threads that start one after the other, sleep in two places, and end. Notes how long each
+# guest was in each place, and since when. The main thread never waits, because rcore would then look at all threads anyway.
 #
 #	guests.rb COUNT
 def clock
   Process.clock_gettime(Process::CLOCK_MONOTONIC)
 end
 
-# So many lines that two ticks nearly always find two different ones: so a recording has each tick.
+# This method has so many lines that two ticks nearly always find it in different ones. A recording adds a sample to the one before if
+# they are equal, so without these lines it would not show when each tick was.
 eval("def spin(from, seconds)\n#{"  return if clock - from >= seconds\n" * 200}end", binding, __FILE__, 1000)
 
 # Works for as long as the block says, again and again until that is 0.
