@@ -5,12 +5,23 @@
 #include <stdint.h>
 #include <time.h>
 
+static inline uint64_t rcore_clock_of(clockid_t clock)
+{
+	struct timespec time;
+	clock_gettime(clock, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
 /* Returns CLOCK_MONOTONIC in nanoseconds. */
 static inline uint64_t rcore_clock_ns(void)
 {
-	struct timespec time;
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+	return rcore_clock_of(CLOCK_MONOTONIC);
+}
+
+/* Returns the nanoseconds that this thread has spent on a processor. */
+static inline uint64_t rcore_clock_thread_ns(void)
+{
+	return rcore_clock_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* Returns the same in seconds. */

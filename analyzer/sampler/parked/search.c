@@ -10,7 +10,7 @@
 /*
  * Fibers that were created since the last round are found by reading the list
  * of all. From 3.3 on, that is the VM's list; before, it requires a walk over
- * the heap. rcore spends at most 1/SEARCH_SHARE of its time on that, and ten
+ * the heap. rcore spends at most 1/SEARCH_SHARE of a processor on that, and ten
  * times less on walks if these find nothing new. It does not look if no thread
  * has run since the last time. When a thread is seen to run a fiber, that fiber
  * is known from then on.
@@ -77,6 +77,7 @@ struct rcore_error *rcore_parked_search(struct rcore_sampler *sampler, uint64_t 
 		return err;
 	}
 	sampler->have_all_rested = true;
+	const uint64_t begun = rcore_clock_thread_ns();
 	size_t before = sampler->parked.count;
 	if (!err)
 		err = rcore_fiber_search(&sampler->codes.ruby, NULL, sampler->vm, any, add,
@@ -87,7 +88,7 @@ struct rcore_error *rcore_parked_search(struct rcore_sampler *sampler, uint64_t 
 		      sizeof(*sampler->parked.items), by_address);
 	sampler->complete = now;
 	sampler->last_search = rcore_clock_ns();
-	sampler->search_cost = sampler->last_search - now;
+	sampler->search_cost = rcore_clock_thread_ns() - begun;
 	sampler->search_share = share_of(sampler, sampler->parked.count > before);
 	return err;
 }

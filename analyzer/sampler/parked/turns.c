@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/hot.h"
@@ -24,13 +23,6 @@ enum {
 	NEIGHBOURS = 16,
 };
 
-static uint64_t processor_time(void)
-{
-	struct timespec time;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
-}
-
 void rcore_parked_begin_turns(struct rcore_sampler *sampler)
 {
 	struct rcore_parked_turns *turns = &sampler->turns;
@@ -45,12 +37,12 @@ void rcore_parked_begin_turns(struct rcore_sampler *sampler)
 
 void rcore_parked_measure_turns(struct rcore_sampler *sampler)
 {
-	sampler->turns.begun = processor_time();
+	sampler->turns.begun = rcore_clock_thread_ns();
 }
 
 void rcore_parked_add_cost(struct rcore_sampler *sampler)
 {
-	sampler->turns.cost += processor_time() - sampler->turns.begun;
+	sampler->turns.cost += rcore_clock_thread_ns() - sampler->turns.begun;
 }
 
 /* Whether it would be left out for more than a part of its time. */
