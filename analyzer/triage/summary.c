@@ -118,6 +118,47 @@ static void write_holders(const struct rcore_snapshot *snapshot, const struct rc
 		fprintf(out, " and %zu more", pool->holder_count - SHOWN);
 }
 
+static void write_pool(const struct rcore_snapshot *snapshot, const struct rcore_pool *pool,
+		       FILE *out)
+{
+	fprintf(out, " for %s (pool of ", pool->resource);
+	if (pool->size)
+		fprintf(out, "%" PRIu64, pool->size);
+	else
+		fputs(pool->library, out);
+	if (pool->size && pool->used == pool->size)
+		fputs(": all in use", out);
+	else
+		fprintf(out, ": %" PRIu64 " in use", pool->used);
+	if (pool->holder_count) {
+		fputs(" by ", out);
+		write_holders(snapshot, pool, out);
+	}
+	putc(')', out);
+}
+
+/* A fiber that has acquired it without a block has no frame that shows it. */
+static void write_semaphore(const struct rcore_snapshot *snapshot,
+			    const struct rcore_pool *pool, FILE *out)
+{
+	fputs(" for ", out);
+	rcore_wait_object_write(snapshot->fibers[pool->waiters[0]].wait, out);
+	fprintf(out, " (%" PRIu64, pool->used);
+	if (pool->size)
+		fprintf(out, " of %" PRIu64, pool->size);
+	fputs(" acquired", out);
+	if (pool->holder_count) {
+		fputs(" by ", out);
+		write_holders(snapshot, pool, out);
+		if (pool->used > pool->holder_count)
+			fprintf(out, " and %" PRIu64 " unknown",
+				pool->used - pool->holder_count);
+	} else {
+		fputs("; by whom is unknown, because acquire had no block", out);
+	}
+	putc(')', out);
+}
+
 /*
  * The first holder is described: mostly, all of them do the same, and the rest
  * of the report shows each.
@@ -139,20 +180,11 @@ static struct rcore_error *add_connections(struct rcore_summary *summary,
 	if (!out)
 		return rcore_error_no_memory();
 	rcore_summary_who(snapshot, line.fibers, line.fiber_count, "waits", "wait", out);
-	fprintf(out, " for %s (pool of ", pool->resource);
-	if (pool->size)
-		fprintf(out, "%" PRIu64, pool->size);
+	if (rcore_snapshot_fiber(snapshot, pool->waiters[0])->wait->kind ==
+	    RCORE_WAIT_SEMAPHORE)
+		write_semaphore(snapshot, pool, out);
 	else
-		fputs(pool->library, out);
-	if (pool->size && pool->used == pool->size)
-		fputs(": all in use", out);
-	else
-		fprintf(out, ": %" PRIu64 " in use", pool->used);
-	if (pool->holder_count) {
-		fputs(" by ", out);
-		write_holders(snapshot, pool, out);
-	}
-	putc(')', out);
+		write_pool(snapshot, pool, out);
 	if (pool->holder_count > 1)
 		fprintf(out, "; %s", rcore_fiber_text(snapshot, line.holder));
 	rcore_summary_state(snapshot, line.holder, pool->holder_count > 1 ? " " : ", which ",

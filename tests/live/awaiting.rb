@@ -44,6 +44,10 @@ Async do |task|
   2.times { task.async { hold(semaphore) } }
   semaphore.async { sleep }
   10.times { task.async { hold(semaphore) } }
+  # Nothing shows who has acquired this one.
+  other = Async::Semaphore.new(1)
+  task.async { other.acquire && sleep }
+  4.times { task.async { other.acquire } }
   7.times { task.async { queue.dequeue } } unless LATER
   6.times { task.async { full.enqueue(1) } } unless LATER
   5.times { task.async { condition.wait } }
