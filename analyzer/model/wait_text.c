@@ -136,10 +136,12 @@ static void write_seconds(const char *number, FILE *out)
 
 static void write_limit(const struct rcore_wait *wait, FILE *out)
 {
-	if (!wait->argument)
-		return;
-	fputs(", at most ", out);
-	write_seconds(wait->argument, out);
+	if (wait->argument) {
+		fputs(", at most ", out);
+		write_seconds(wait->argument, out);
+	} else if (wait->is_timed) {
+		fputs(", with a timeout", out);
+	}
 }
 
 void rcore_wait_object_write(const struct rcore_wait *wait, FILE *out)
@@ -261,6 +263,7 @@ static void write_semaphore(const struct rcore_wait *wait, FILE *out)
 	fputs("waits for ", out);
 	rcore_wait_object_write(wait, out);
 	write_counts(wait, "acquired", out);
+	write_limit(wait, out);
 }
 
 static void write_task(const struct rcore_snapshot *snapshot, const struct rcore_wait *wait,
@@ -271,8 +274,7 @@ static void write_task(const struct rcore_snapshot *snapshot, const struct rcore
 		fputs(rcore_fiber_text(snapshot, wait->owner.fiber), out);
 	else
 		rcore_wait_object_write(wait, out);
-	if (wait->is_timed)
-		fputs(", with a timeout", out);
+	write_limit(wait, out);
 }
 
 static void write_object_text(const struct rcore_wait *wait, const char *before, FILE *out)
@@ -308,10 +310,7 @@ void rcore_wait_write(const struct rcore_snapshot *snapshot, const struct rcore_
 	case RCORE_WAIT_JOIN:
 		fprintf(out, "waits for the end of %s",
 			wait->thread < 0 ? "a thread" : snapshot->threads[wait->thread].id);
-		if (wait->argument)
-			write_limit(wait, out);
-		else if (wait->is_timed)
-			fputs(", with a timeout", out);
+		write_limit(wait, out);
 		break;
 	case RCORE_WAIT_SLEEP:
 		write_sleep(wait, out);

@@ -3,14 +3,15 @@
 # What fibers of the gem async wait for if the VM does not know it, or knows only the object inside.
 module Awaited
   FIRST = Gem::Version.new("3.2")
-  TASKS = { "waits for Async::Semaphore OBJECT (3 of 3 acquired, 10 waiting)" => 10,
+  TASKS = { "waits for Async::Semaphore OBJECT (3 of 3 acquired, 11 waiting)" => 10,
+            "waits for Async::Semaphore OBJECT (3 of 3 acquired, 11 waiting), at most 6000 s" => 1,
             "waits for Async::Semaphore OBJECT (1 of 1 acquired, 4 waiting)" => 4, "waits for the end of FIBER" => 6,
-            "waits for the end of FIBER, with a timeout" => 2 }.freeze
+            "waits for the end of FIBER, at most 5000 s" => 2 }.freeze
   LATER = TASKS.merge("waits for Async::Condition OBJECT" => 5, "waits for Async::Variable OBJECT" => 3).freeze
   EARLIER = LATER.merge("waits for an item of Async::Queue OBJECT (0 items, 7 waiting)" => 7,
                         "waits for room in Async::LimitedQueue OBJECT (2 of 2 items, 4 waiting)" => 4).freeze
   BLOCKED = [
-    /10 fibers wait for Async::Semaphore 0x\h+ \(3 of 3 acquired by T1\.F\d+ T1\.F\d+ T1\.F\d+\); T1\.F\d+ sleeps until it is woken in block in Object#hold \(awaiting\.rb:\d+\)$/,
+    /11 fibers wait for Async::Semaphore 0x\h+ \(3 of 3 acquired by T1\.F\d+ T1\.F\d+ T1\.F\d+\); T1\.F\d+ sleeps until it is woken in block in Object#hold \(awaiting\.rb:\d+\)$/,
     /4 fibers wait for Async::Semaphore 0x\h+ \(1 of 1 acquired; by whom is unknown, because acquire had no block\)$/,
   ].freeze
 
@@ -32,7 +33,8 @@ module Awaited
       test.same("waits", wanted, waits.map { |wait| wait["text"].sub(/0x\h+/, "OBJECT").sub(/T1\.F\d+/, "FIBER") }.grep(/Async|FIBER/).tally)
       test.same("kinds", { "semaphore" => "Async::Semaphore", "task" => "Async::Task" },
                 waits.to_h { |wait| wait.values_at("kind", "class") }.slice("semaphore", "task"))
-      test.same("timed", 2, waits.count { |wait| wait["kind"] == "task" && wait["timed"] })
+      timed = waits.select { |wait| wait["timed"] && wait["kind"] != "sleep" }
+      test.same("timed", { %w[task 5000] => 2, %w[semaphore 6000] => 1, %w[io 7000] => 1 }, timed.map { |wait| wait.values_at("kind", "seconds") }.tally)
       test.same("deadlocks", [CIRCLE], report["deadlocks"].map { |deadlock| deadlock["text"].gsub(/T1\.F\d+/, "FIBER") })
       test.same("holders", 3, report["pools"].first["holders"].size)
       head = test.rcore("-p", pid).first.lines.first(40).join

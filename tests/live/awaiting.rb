@@ -44,10 +44,12 @@ Async do |task|
   2.times { task.async { hold(semaphore) } }
   semaphore.async { sleep }
   10.times { task.async { hold(semaphore) } }
+  task.async { |own| own.with_timeout(6000) { hold(semaphore) } }
   # Nothing shows who has acquired this one.
   other = Async::Semaphore.new(1)
   task.async { other.acquire && sleep }
   4.times { task.async { other.acquire } }
+  task.async { |own| own.with_timeout(7000) { IO.pipe.then { |pipe| pipe[0].read(1) } } }
   7.times { task.async { queue.dequeue } } unless LATER
   6.times { task.async { full.enqueue(1) } } unless LATER
   5.times { task.async { condition.wait } }

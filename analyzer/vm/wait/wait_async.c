@@ -87,19 +87,43 @@ static bool count(struct rcore_waits *waits, uint64_t object, const char *name, 
 }
 
 /*
- * Whether it waits in a block with a timeout, so that the wait ends. Ruby's
- * Timeout.timeout calls timeout_after.
+ * Whether the time of the block can be reported as that of the wait. A sleep
+ * has one of its own, and the other kinds have no text for it.
  */
-static bool is_timed(const struct rcore_fiber *fiber)
+static bool may_be_timed(const struct rcore_wait *wait)
+{
+	return wait->kind == RCORE_WAIT_SEMAPHORE || wait->kind == RCORE_WAIT_TASK ||
+	       wait->kind == RCORE_WAIT_POP || wait->kind == RCORE_WAIT_PUSH ||
+	       wait->kind == RCORE_WAIT_CONDITION || wait->kind == RCORE_WAIT_IO;
+}
+
+/*
+ * Looks for the innermost block with a timeout, which ends the wait. Ruby's
+ * Timeout.timeout calls timeout_after. Their first parameter is the time.
+ */
+static struct rcore_error *find_timeout(struct rcore_waits *waits,
+					const struct rcore_fiber *fiber)
 {
 	static const char *const timed[] = {"Async::Scheduler#with_timeout",
 					    "Async::Scheduler#timeout_after",
 					    "Async::Reactor#with_timeout"};
-	for (size_t i = 0; i < fiber->frame_count; i++)
+	struct rcore_error *err = NULL;
+	uint64_t time;
+	if (fiber->wait->is_timed || !may_be_timed(fiber->wait))
+		return NULL;
+	for (size_t i = 0; !err && !fiber->wait->is_timed && i < fiber->frame_count; i++) {
+		const struct rcore_frame *frame = &fiber->frames[i];
+		bool is_block = false;
 		for (size_t j = 0; j < RCORE_COUNT(timed); j++)
-			if (rcore_same_text(fiber->frames[i].label, timed[j]))
-				return true;
-	return false;
+			is_block |= rcore_same_text(frame->label, timed[j]);
+		if (!is_block)
+			continue;
+		if (rcore_wait_parameter(waits, frame, 0, &time))
+			err = rcore_wait_set_time(waits, fiber->wait, time);
+		else
+			fiber->wait->is_timed = true;
+	}
+	return rcore_error_forgive(err);
 }
 
 static struct rcore_error *fill(struct rcore_waits *waits, const struct rcore_fiber *fiber,
@@ -110,7 +134,6 @@ static struct rcore_error *fill(struct rcore_waits *waits, const struct rcore_fi
 	wait->kind = method->kind;
 	wait->method = method->label;
 	wait->object = object;
-	wait->is_timed |= is_timed(fiber);
 	wait->has_counts = count(waits, object, method->length, &wait->length);
 	if (!count(waits, object, method->max, &wait->max))
 		wait->max = 0;
@@ -134,11 +157,16 @@ struct rcore_error *rcore_wait_async(struct rcore_waits *waits, int index)
 	const struct rcore_frame *frame = NULL;
 	const struct method *method = fiber->is_current ? NULL : find(fiber, &frame);
 	struct rcore_wait *wait = fiber->wait;
-	if (!method || fiber->thread < 0 || (wait && !is_within(wait, method)))
+	if (fiber->thread < 0)
 		return NULL;
+	if (!method || (wait && !is_within(wait, method)))
+		return wait && !fiber->is_current ? find_timeout(waits, fiber) : NULL;
 	if (!wait)
 		wait = rcore_wait_new(waits, index, method->kind, RCORE_WAIT_BY_FRAME);
-	return wait ? fill(waits, fiber, method, frame->self) : rcore_error_no_memory();
+	if (!wait)
+		return rcore_error_no_memory();
+	struct rcore_error *err = fill(waits, fiber, method, frame->self);
+	return err ? err : find_timeout(waits, fiber);
 }
 
 /* Counts the fibers that wait for one object, at the first of them. */
