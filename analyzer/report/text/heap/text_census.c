@@ -49,19 +49,38 @@ static void print_c_memory(const struct rcore_malloc *heap, FILE *out)
 			rcore_text_mebibytes(rcore_malloc_free_bytes(heap)));
 }
 
+/*
+ * ", VM Object > constant App > constant CACHE": the root, and by which
+ * references it leads to the object. The last ones say the most.
+ */
+static void print_path(const struct rcore_heap_route *route, FILE *out)
+{
+	enum { SHOWN = 4 };
+	if (!route->root)
+		return;
+	fputs(", ", out);
+	rcore_escape_write(out, route->root);
+	size_t first = route->count > SHOWN ? route->count - SHOWN : 0;
+	if (first || (route->omitted && route->omitted_at >= first))
+		fputs(" > ...", out);
+	for (size_t i = first; i < route->count; i++) {
+		if (!route->links[i].how || (route->omitted && i < route->omitted_at))
+			continue;
+		fputs(" > ", out);
+		rcore_escape_write(out, route->links[i].how);
+	}
+}
+
 static void print_retained(const struct rcore_pen *pen,
 			   const struct rcore_heap_retained *retained)
 {
-	fputs("\n     retained  object and root (`rcore heap retained` prints more)\n",
+	fputs("\n     retained  object and path (`rcore heap retained` prints more)\n",
 	      pen->out);
 	for (size_t i = 0; i < retained->object_count; i++) {
 		const struct rcore_retained_object *item = &retained->objects[i];
 		fprintf(pen->out, "%13" PRIu64 "  ", item->object.retained);
 		rcore_text_object(pen, &item->object);
-		if (item->route.root) {
-			fputs(", ", pen->out);
-			rcore_escape_write(pen->out, item->route.root);
-		}
+		print_path(&item->route, pen->out);
 		putc('\n', pen->out);
 	}
 }
