@@ -98,6 +98,18 @@ class Sums {
 		return sums;
 	}
 
+	// What the innermost methods of the application took, the most first. See "gems" of tests/profile/write.
+	application() {
+		const { functions, nodes, totals } = this.report, amounts = new Map();
+		for (const total of totals) {
+			let node = total.node;
+			const isOwn = ({ kind, path }) => kind === "ruby" && path && !path.includes("/gems/") && path !== "/usr/bin/rackup";
+			while (node && !isOwn(functions[nodes[node].function])) node = nodes[node].parent;
+			if (node) amounts.set(nodes[node].function, (amounts.get(nodes[node].function) || 0) + total[this.key]);
+		}
+		return [...amounts.values()].filter(Boolean).sort((a, b) => b - a);
+	}
+
 	// key => value => {amount, cpu, samples, totals}
 	labels() {
 		const keys = new Map();
@@ -134,6 +146,9 @@ const TESTS = {
 		if (!sums.isCalls && spent.length) wanted.push(`Of ${sums.text(whole)}, threads spent ${spent.join(", ")}.`);
 		if (!sums.isCalls && states.parked) wanted.push(`Meanwhile, parked fibers waited for ${sums.text(states.parked)}.`);
 		const differences = same("states", found.slice(0, wanted.length), wanted);
+		const own = sums.application().slice(0, 3), ours = own.length ? found.splice(wanted.length, 1)[0] : "";
+		differences.push(...same("methods of the application", ours.startsWith("Innermost methods of the application: ") || !own.length, true));
+		differences.push(...own.filter((time) => !ours.includes(`${sums.text(time)} (${sums.percent(time)})`)).map((time) => `${ours} lacks ${sums.text(time)}`));
 		const tops = found[wanted.length] || "";
 		differences.push(...same("top methods", tops.startsWith(`Most ${sums.title} of their own: `), true));
 		differences.push(...selves.filter((self) => !tops.includes(`${sums.text(self)} (${sums.percent(self)})`)).map((self) => `${tops} lacks ${sums.text(self)}`));

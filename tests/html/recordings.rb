@@ -10,6 +10,7 @@ class Recordings
     ["recording short", "short", [], nil],
     ["recording hostile", "hostile-short", [], nil],
     ["recording hostile redacted", "hostile-short", %w[--redact all], nil],
+    ["recording gems", "gems", [], nil],
     ["recording off-cpu", "off-cpu", [], nil],
     ["recording calls", "syscalls:read", [], nil],
     ["recording wide", "wide", [], nil],

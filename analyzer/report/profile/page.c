@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "model/redaction_names.h"
 #include "report/html/page.h"
+#include "report/profile/application.h"
 #include "report/profile/facts.h"
 #include "report/profile/flame_layout.h"
 #include "report/profile/measures.h"
@@ -20,7 +21,7 @@
 /* The build makes both of page.js and others; the hash is "sha256-...". */
 extern const char rcore_html_profile_script[], rcore_html_profile_script_hash[];
 
-enum { TEXT_ROWS = 30, TEXT_MAX = 200 << 10, FACTS_MAX = 64 };
+enum { TEXT_ROWS = 30, TEXT_MAX = 200 << 10, FACTS_MAX = 64, APPLICATION_MAX = 3 };
 
 static void put_text(struct rcore_page_writer *writer, const char *key, const char *text)
 {
@@ -147,6 +148,44 @@ static struct rcore_error *put_methods(struct rcore_page_writer *writer)
 	return NULL;
 }
 
+static int compare_new(const void *x, const void *y)
+{
+	const struct rcore_method *a = x, *b = y;
+	uint64_t m = a->self[RCORE_SIDE_NEW], n = b->self[RCORE_SIDE_NEW];
+	return m != n ? (m < n) - (m > n)
+		      : (a->function > b->function) - (a->function < b->function);
+}
+
+/* [function, amount] of the methods of the application that took the most. */
+static struct rcore_error *put_application(struct rcore_page_writer *writer)
+{
+	const struct rcore_profile_report *report = writer->report;
+	const struct rcore_methods_group all = {0};
+	struct rcore_methods methods = {0};
+	uint32_t *owners = rcore_application_owners(report->totals->profile);
+	struct rcore_error *err = owners ? rcore_owners_init(report->totals, report->measure,
+							     &all, owners, &methods)
+					 : rcore_error_no_memory();
+	free(owners);
+	if (err)
+		return err;
+	qsort(methods.items, methods.count, sizeof(*methods.items), compare_new);
+	rcore_json_open(&writer->json, "application", '[');
+	for (size_t i = 0, shown = 0; i < methods.count && shown < APPLICATION_MAX; i++) {
+		const struct rcore_method *method = &methods.items[i];
+		if (!method->function || !method->self[RCORE_SIDE_NEW])
+			continue;
+		rcore_json_start(&writer->json, NULL);
+		fprintf(writer->json.out, "[%" PRIu32 ",%" PRIu64 "]",
+			rcore_page_function(writer, method->function) + 1,
+			method->self[RCORE_SIDE_NEW]);
+		shown++;
+	}
+	rcore_json_close(&writer->json, ']');
+	rcore_methods_deinit(&methods);
+	return NULL;
+}
+
 /* [kind, label, path, line]; the numbers above are one higher. */
 static void put_functions(struct rcore_page_writer *writer)
 {
@@ -187,6 +226,8 @@ static struct rcore_error *write_data(const void *context, FILE *out)
 	}
 	if (!err)
 		err = put_methods(&writer);
+	if (!err)
+		err = put_application(&writer);
 	if (!err)
 		err = rcore_page_put_threads(&writer);
 	if (!err)

@@ -50,11 +50,13 @@ function summary() {
 	const times = STATES.map(([name, text]) => [text, stateTime(profile.states, name)]).filter(([, time]) => time);
 	const parked = stateTime(profile.states, "parked");
 	const top = profile.methods.filter(([, self]) => self).sort(([, a], [, b]) => b - a).slice(0, 3);
+	const named = (rows) => rows.map(([number, cost], index) => [index ? ", " : "", make("span", { class: "label" }, functionAt(number).label), ` ${amount(cost)} (${percent(cost, profile.new.whole)})`]).flat();
 	const keys = profile.labels.filter((key) => key.count > 1).slice(0, 3);
 	const items = [
 		profile.is_time && times.length && make("li", {}, `Of ${amount(whole)}, threads spent ${times.map(([text, time]) => `${amount(time)} ${text} (${percent(time, whole)})`).join(", ")}.`),
 		profile.is_time && parked > 0 && make("li", {}, `Meanwhile, parked fibers waited for ${amount(parked)}.`),
-		top.length && make("li", {}, `Most ${profile.title} of their own: `, top.map(([number, self], index) => [index ? ", " : "", make("span", { class: "label" }, functionAt(number).label), ` ${amount(self)} (${percent(self, profile.new.whole)})`]).flat(), "."),
+		profile.application.length > 0 && make("li", {}, "Innermost methods of the application: ", named(profile.application), "."),
+		top.length && make("li", {}, `Most ${profile.title} of their own: `, named(top), "."),
 		...keys.map((key) => make("li", {}, "Busiest ", make("span", { class: "label" }, key.key), " of ", key.count.toLocaleString("en"), ": ", make("span", { class: "label" }, key.values[0].value), ` ${amount(key.values[0].amount)} (${percent(key.values[0].amount, profile.new.whole)})`, ".")),
 		profile.old && make("li", {}, `${amount(profile.new.whole)}, before ${amount(profile.old.whole)}: ${changed(profile.new.whole, profile.old.whole)}.`),
 	].filter(Boolean);
