@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/grow.h"
 #include "sampler/sampling_private.h"
+#include "target/live/live_files.h"
 
 /*
  * Fields of /proc/PID/stat. The kernel sets PF_EXITING of the flags (sched.h of
@@ -18,10 +21,9 @@ struct stat_fields {
 };
 
 /* Returns false and sets errno if that fails. */
-static bool read_stat(int pid, struct stat_fields *ret)
+static bool read_stat(const char *path, struct stat_fields *ret)
 {
-	char path[64], text[1024];
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	char text[1024];
 	FILE *file = fopen(path, "r");
 	if (!file)
 		return false;
@@ -36,15 +38,50 @@ static bool read_stat(int pid, struct stat_fields *ret)
 			     &ret->state, &ret->flags, &ret->started) >= 1;
 }
 
-bool rcore_process_is_alive(int pid)
+static bool is_alive(const char *path)
 {
 	enum { EXITING = 4 };
 	struct stat_fields fields;
 	errno = 0;
 	/* If it fails, rcore may have too many files open. */
-	if (!read_stat(pid, &fields))
+	if (!read_stat(path, &fields))
 		return errno && errno != ENOENT && errno != ESRCH;
 	return fields.state != 'Z' && fields.state != 'X' && !(fields.flags & EXITING);
+}
+
+struct threads {
+	int pid;
+	bool is_alive;
+};
+
+/* False ends the walk. */
+static bool look_at_thread(void *context, int tid)
+{
+	struct threads *threads = context;
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", threads->pid, tid);
+	threads->is_alive = is_alive(path);
+	return !threads->is_alive;
+}
+
+/*
+ * If a thread that is not the main one calls execve(2), the main thread exits
+ * and the other one takes its place.
+ */
+bool rcore_process_is_alive(int pid)
+{
+	struct threads threads = {.pid = pid};
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (is_alive(path))
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (folder < 0)
+		return false;
+	rcore_live_tasks(folder, look_at_thread, &threads);
+	close(folder);
+	return threads.is_alive;
 }
 
 static struct rcore_pid_use *use_of(const struct rcore_sampling *sampling, int pid)
@@ -59,7 +96,9 @@ uint32_t rcore_pid_use_count(struct rcore_sampling *sampling, int pid)
 {
 	struct stat_fields fields = {0};
 	struct rcore_pid_use *use = use_of(sampling, pid);
-	read_stat(pid, &fields);
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	read_stat(path, &fields);
 	if (use && fields.started && fields.started == use->started)
 		return use->count;
 	uint32_t before = use ? use->count : 0;

@@ -34,6 +34,13 @@ enum {
 static const uint64_t boot_limit = 10ull * SECOND;
 
 /*
+ * How long one that was Ruby may take to become Ruby again after it executed
+ * another program, such as a script that starts Ruby. At first, the new program
+ * has no mappings.
+ */
+static const uint64_t exec_limit = 1ull * SECOND;
+
+/*
  * The longest wait before retrying a process whose problem may be permanent. A
  * try may take some 20 milliseconds.
  */
@@ -170,7 +177,7 @@ static bool may_pass(const struct rcore_sampling *sampling, const struct rcore_m
 		return false;
 	if (member->is_refused && member->pid == sampling->options->pid)
 		return false;
-	if (!is_given)
+	if (!is_given || (member->was_sampled && now - member->found < exec_limit))
 		return true;
 	return (err->code == RCORE_ERROR_CORRUPT || err->code == RCORE_ERROR_FAULT) &&
 	       now - member->found < boot_limit;

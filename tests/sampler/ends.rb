@@ -12,6 +12,7 @@ module Ends
         SamplerCase.new("churn compact #{ruby.name}") { Ends.churn(self, ruby, ["compact"]) },
         SamplerCase.new("exit #{ruby.name}") { Ends.becomes(self, ruby, "exit", "Object#work") },
         SamplerCase.new("exec #{ruby.name}") { Ends.becomes(self, ruby, "exec", "Object#before_exec", "Object#after_exec") },
+        SamplerCase.new("executes #{ruby.name}") { Ends.executes(self, ruby) },
         SamplerCase.new("fork #{ruby.name}") { Ends.becomes(self, ruby, "fork", "Object#child_work") },
       ]
     end + [SamplerCase.new("title") { Ends.title(self) }] +
@@ -66,6 +67,18 @@ module Ends
     test.same("the end in #{err.inspect}", text, err[/; the process.*;/])
   ensure
     Child.stop(pid)
+  end
+
+  PROGRAMS = 8
+
+  # At first, a program that was just executed has no mappings, or only those of the dynamic linker.
+  def self.executes(test, ruby)
+    test.with_program(ruby, "executes.rb", PROGRAMS) do |pid, _|
+      recording = test.record(ruby, pid, "-r", 999, "-d", PROGRAMS * 2)
+      labels = recording.totals.flat_map { |total| recording.stack(total) }.uniq
+      missing = (0..PROGRAMS).map { |left| "Object#left_#{left}" } - labels
+      test.fail("in no sample: #{missing.join(", ")}") if missing.any?
+    end
   end
 
   MADE = /\A(?:block (?:\(\d levels\) )?in )?(?:<main>|Object#(?:deep|made\d+)|[A-Z]\w+(?:::\w+)*[#.]\w+[?!=]?)\z/.freeze
