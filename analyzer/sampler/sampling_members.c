@@ -46,35 +46,6 @@ static const uint64_t exec_limit = 1ull * SECOND;
  */
 static const uint64_t seldom = 20ull * SECOND;
 
-void rcore_statistics_add(struct rcore_sampler_statistics *total,
-			  const struct rcore_sampler_statistics *one)
-{
-	total->samples += one->samples;
-	total->rejected += one->rejected;
-	total->partial += one->partial;
-	total->unlabelled += one->unlabelled;
-	total->lost += one->lost;
-	total->unfilled += one->unfilled;
-	total->reads += one->reads;
-	total->parked += one->parked;
-	total->parked_left += one->parked_left;
-	total->stopped += one->stopped;
-	total->stopped_ns += one->stopped_ns;
-	if (one->longest_stop_ns > total->longest_stop_ns)
-		total->longest_stop_ns = one->longest_stop_ns;
-	total->not_stopped += one->not_stopped;
-	if (!total->tracer && one->tracer) {
-		total->tracer = one->tracer;
-		memcpy(total->tracer_name, one->tracer_name, sizeof(total->tracer_name));
-	}
-	total->gaps += one->gaps;
-	total->unwound += one->unwound;
-	total->not_unwound += one->not_unwound;
-	total->foreign += one->foreign;
-	total->threads += one->threads;
-	total->fibers += one->fibers;
-}
-
 struct rcore_member *rcore_member_find(struct rcore_sampling *sampling, int pid)
 {
 	for (size_t i = 0; i < sampling->members.count; i++)

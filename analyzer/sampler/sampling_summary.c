@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <string.h>
 #include <sys/resource.h>
 
 #include "base/clock.h"
@@ -12,6 +13,35 @@ double rcore_sampling_cpu(void)
 	getrusage(RUSAGE_SELF, &usage);
 	return (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6 +
 	       (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
+}
+
+void rcore_statistics_add(struct rcore_sampler_statistics *total,
+			  const struct rcore_sampler_statistics *one)
+{
+	total->samples += one->samples;
+	total->rejected += one->rejected;
+	total->partial += one->partial;
+	total->unlabelled += one->unlabelled;
+	total->lost += one->lost;
+	total->unfilled += one->unfilled;
+	total->reads += one->reads;
+	total->parked += one->parked;
+	total->parked_left += one->parked_left;
+	total->stopped += one->stopped;
+	total->stopped_ns += one->stopped_ns;
+	if (one->longest_stop_ns > total->longest_stop_ns)
+		total->longest_stop_ns = one->longest_stop_ns;
+	total->not_stopped += one->not_stopped;
+	if (!total->tracer && one->tracer) {
+		total->tracer = one->tracer;
+		memcpy(total->tracer_name, one->tracer_name, sizeof(total->tracer_name));
+	}
+	total->gaps += one->gaps;
+	total->unwound += one->unwound;
+	total->not_unwound += one->not_unwound;
+	total->foreign += one->foreign;
+	total->threads += one->threads;
+	total->fibers += one->fibers;
 }
 
 void rcore_sampling_summary(const struct rcore_sampling *sampling,
