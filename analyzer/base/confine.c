@@ -29,7 +29,7 @@
 
 #define CALL(name) __NR_##name
 
-/* What is allowed whatever the arguments are. */
+/* Calls that are allowed with any arguments. */
 static const int always[] = {
 	CALL(read),
 	CALL(pread64),
@@ -97,7 +97,7 @@ static const int always[] = {
 	CALL(rseq),
 	CALL(restart_syscall),
 #ifdef __x86_64__
-	/* arm64 only has newer ones for these. */
+	/* aarch64 has only the newer calls that replace these. */
 	CALL(stat),
 	CALL(lstat),
 	CALL(access),
@@ -108,10 +108,17 @@ static const int always[] = {
 #endif
 };
 
-/* The C library then uses clone(), which has plain arguments. */
+/*
+ * These fail with ENOSYS. A filter cannot check their arguments, which are in
+ * memory. After clone3(), the C library tries clone(), whose flags are in a
+ * register.
+ */
 static const int unknown[] = {CALL(clone3), CALL(openat2)};
 
-/* None that makes the kernel send signals: F_SETOWN, F_SETSIG. */
+/*
+ * The commands of fcntl() that are allowed. F_SETOWN and F_SETSIG, which make
+ * the kernel send signals, are not.
+ */
 static const int commands[] = {F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL, F_SETFL};
 
 static const int for_fork[] = {CALL(socketpair), CALL(pipe2), CALL(wait4)};
@@ -143,7 +150,7 @@ static void end(struct filter *filter, uint32_t verdict)
 	add(filter, BPF_RET | BPF_K, verdict, 0, 0);
 }
 
-/* Skips the next `size` instructions if it is another call. */
+/* Skips the next `size` instructions unless the call is `call`. */
 static void if_call(struct filter *filter, int call, uint8_t size)
 {
 	add(filter, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, size);
@@ -197,7 +204,10 @@ static void one_of(struct filter *filter, int call, size_t argument, const int *
 	end(filter, REFUSE);
 }
 
-/* open_for() opens what might wait. */
+/*
+ * Allows to open a file for reading if a flag rules out that this waits.
+ * Otherwise the kernel sends SIGSYS, and on_call() opens the file instead.
+ */
 static void opening(struct filter *filter)
 {
 	if_call(filter, CALL(openat), 6);
@@ -224,7 +234,7 @@ static void make(struct filter *filter, bool may_fork)
 	without(filter, CALL(mmap), 2, PROT_EXEC);
 	without(filter, CALL(mprotect), 2, PROT_EXEC);
 	one_of(filter, CALL(fcntl), 1, commands, RCORE_COUNT(commands));
-	equal(filter, CALL(prlimit64), 0, 0);               /* its own */
+	equal(filter, CALL(prlimit64), 0, 0);               /* this process */
 	equal(filter, CALL(ioctl), 1, TCGETS);              /* isatty() */
 	equal(filter, CALL(tgkill), 0, (uint32_t)getpid()); /* abort() */
 	opening(filter);
@@ -236,7 +246,10 @@ static bool is_plain(const struct stat *status)
 	return S_ISREG(status->st_mode) || S_ISDIR(status->st_mode);
 }
 
-/* Returns a descriptor or -errno. */
+/*
+ * Opens a regular file or a folder: a FIFO would wait for a writer. Returns a
+ * descriptor or -errno.
+ */
 static long open_for(int folder, const char *path, int flags)
 {
 	struct stat status;
@@ -269,7 +282,10 @@ static void on_call(int signo, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* At `soft`, the kernel sends a signal that says why; at `hard`, SIGKILL. */
+/*
+ * Lowers a limit. For RLIMIT_CPU, the kernel sends SIGXCPU at `soft`, and
+ * SIGKILL at `hard`.
+ */
 static void limit(int resource, uint64_t soft, uint64_t hard)
 {
 	struct rlimit now;
@@ -281,7 +297,10 @@ static void limit(int resource, uint64_t soft, uint64_t hard)
 	setrlimit(resource, &now);
 }
 
-/* Returns what the limit of memory counts, in bytes. */
+/*
+ * Returns the bytes that RLIMIT_DATA counts, plus those of the stack: "data" in
+ * /proc/PID/statm includes it.
+ */
 static uint64_t used_memory(void)
 {
 	unsigned long pages = 0;

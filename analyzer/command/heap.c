@@ -103,10 +103,10 @@ static struct rcore_error *find_format(const struct arguments *arguments, enum f
 		*ret = endings[i].format;
 		return NULL;
 	}
-	return rcore_error_create(RCORE_ERROR_USAGE, "the suffix of '%s' names no format%s",
+	return rcore_error_create(RCORE_ERROR_USAGE, "the suffix of '%s' names no format; %s",
 				  rcore_escape(escaped, sizeof(escaped), output),
-				  arguments->json ? " of '--json': .json"
-						  : ": .html, .json or .txt");
+				  arguments->json ? "with '--json', it must be .json"
+						  : "the suffixes are .html, .json and .txt");
 }
 
 struct writing {
@@ -219,7 +219,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	if (arguments->klass && arguments->output)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "options '--class' and '--output' exclude each "
-					  "other: redirect the output of the shell");
+					  "other; redirect standard output instead");
 	if (arguments->klass)
 		return print_class(view, arguments, limit, out);
 	if (arguments->list || arguments->where.count)
@@ -239,9 +239,9 @@ const struct rcore_command rcore_command_heap = {
 	       "counts; the C memory of an extension's objects is not counted, because only "
 	       "the extension knows it. A page is sparse if at most a quarter of its slots are "
 	       "in use. The age of an object is how many collections it has survived; at 3 it "
-	       "is old, and only a major one frees it. If the heap has up to 2 million slots, "
-	       "or with --full, also print the objects that retain the most, and how much C "
-	       "memory is in use.",
+	       "is old, and only a major collection frees it. If the heap has up to 2 million "
+	       "slots, or with --full, also print the objects that retain the most, and how "
+	       "much C memory is in use.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.without = RCORE_WITHOUT_FIBERS | RCORE_WITHOUT_NO_STOP,

@@ -28,20 +28,20 @@ enum rcore_redacted {
 	RCORE_REDACTED_USERINFO, /* user and password of a URL */
 	RCORE_REDACTED_RANDOM,   /* long hex or base64 with much entropy */
 	RCORE_REDACTED_CARD,     /* the number of a payment card */
-	/* The value of such a key elsewhere in the process. */
+	/* A copy of a secret that was found elsewhere in the process. */
 	RCORE_REDACTED_KNOWN,
 	RCORE_REDACTED_STRING,
 	RCORE_REDACTED_NAME,
 	RCORE_REDACTED_KINDS, /* how many kinds there are */
 };
 
-/* The room for them, which never changes. */
+/* The length of `counts`. It stays the same if a kind is added. */
 enum { RCORE_REDACTED_ROOM = 16 };
 
-/* What was removed from a snapshot or a print. */
+/* What was removed from a snapshot or from printed values. */
 struct rcore_redaction {
 	enum rcore_redact mode;
-	/* How many texts, by enum rcore_redacted. */
+	/* The number of texts removed, by enum rcore_redacted. */
 	size_t counts[RCORE_REDACTED_ROOM];
 };
 

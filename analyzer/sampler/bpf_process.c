@@ -11,7 +11,7 @@
 #include "sampler/sampler_private.h"
 #include "session/bpf_params.h"
 
-/* Returns whether sample.bpf.c copies all that it needs of ECs and threads. */
+/* Returns whether sample.bpf.c copies enough words of each EC and thread. */
 static bool fits(const struct rcore_layout *layout)
 {
 	const struct {
@@ -44,7 +44,7 @@ static int32_t from_ec(const struct rcore_layout *layout, const struct rcore_fie
 
 /*
  * Returns where a thread's rb_thread_t is, as an offset from the thread
- * pointer, or 0 if it is not found. Before 3.0, a thread gets it with
+ * pointer, or 0 if it is not found. Before 3.0, CRuby gets it with
  * pthread_getspecific(): it is in glibc's struct pthread, at the same offset
  * for all threads. If Ruby started the thread, the struct has it again at a
  * higher offset, as the argument of the start routine.
@@ -105,8 +105,8 @@ static struct rcore_error *find(const struct rcore_sampler *sampler,
 				struct rcore_bpf_process *ret)
 {
 	/*
-	 * The registers of a stopped thread show where it has its thread-local
-	 * variables.
+	 * Stops the process, because the registers of each thread show where
+	 * its thread-local variables are.
 	 */
 	struct rcore_options open = sampler->open;
 	struct rcore_session *session = NULL;
@@ -187,7 +187,7 @@ uint64_t rcore_sampler_code_mappings(const struct rcore_sampler *sampler)
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!file && fd >= 0)
 		close(fd);
-	/* Code that a JIT compiler makes is in no file. */
+	/* Leaves out what JIT compilers make: it is in no file. */
 	while (file && fgets(line, sizeof(line), file))
 		count += strstr(line, " r-xp ") && strchr(line, '/');
 	if (file)

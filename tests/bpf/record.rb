@@ -40,10 +40,11 @@ module Record
   end
 
   MANY = 4 # threads of turns.rb
-  # On a busy machine, a thread may get no processor during a recording. So there are more recordings until each had one.
+  # On a busy machine, a thread may get no processor during a recording. Records again until each had one, at most this often.
   ATTEMPTS = 30
 
-  # M:N threads take turns on kernel threads: each has samples of its own method only, with and without native frames.
+  # Checks that each of several M:N threads, which take turns on kernel threads, has samples of its own method only, with and without
+  # native frames.
   def self.many(test, ruby, workshop)
     counts = []
     test.truth_of(ruby, workshop, "turns.rb", environment: { "RUBY_MN_THREADS" => "1" }) do |pid|
@@ -87,7 +88,7 @@ module Record
     SamplerCase::Recording.new(JSON.parse(File.read(json), max_nesting: false))
   end
 
-  # The same in containers, and with and without the capabilities that BPF needs.
+  # The cases below record in and from containers, with and without the capabilities that BPF needs.
   NOBODY = %w[setpriv --reuid=65534 --regid=65534 --clear-groups].freeze
   CAPABLE = [*NOBODY, "--inh-caps=+bpf,+perfmon", "--ambient-caps=+bpf,+perfmon"].freeze
   INSIDE = %w[unshare --pid --fork --mount-proc --kill-child].freeze
@@ -123,7 +124,7 @@ module Record
     test.fail("no samples of Object#busy") unless inside.positive?
   end
 
-  # Process ids are those of rcore's own pid namespace.
+  # In a container, -p takes a process id of the container's pid namespace.
   def self.inside(test, program)
     path = File.join(test.folder, "inside.rec")
     script = '"$1" -e "def busy; loop { }; end; busy" & "$2" record --ebpf=require -p $! -d 1 -o "$3"'
@@ -151,7 +152,7 @@ module Record
       command = [*LiveCase::ROOT, *NOBODY, Suite::RCORE, "record", "-p", pid.to_s, "-d", "1", "-o", path]
       err, status = Open3.capture2e(*command, "--ebpf=require")
       test.same("status with --ebpf=require", 2, status.exitstatus)
-      test.fail("#{err.inspect} is no single line that says why") unless err.lines.size == 1 && err =~ REFUSED
+      test.fail("#{err.inspect} is not one line that says why") unless err.lines.size == 1 && err =~ REFUSED
       test.same("recording", false, File.exist?(path))
       out, = Open3.capture2(*LiveCase::ROOT, *NOBODY, Suite::RCORE, "doctor", "-p", pid.to_s)
       check_doctor(test, out, " does not work here: ")
@@ -163,14 +164,14 @@ module Record
       test.fail("doctor with an option and no target: #{status}, #{err}") unless status.exitstatus == 64
       err, status = Open3.capture2e(*command, "--ebpf")
       test.same("status with --ebpf", 0, status.exitstatus)
-      test.fail("#{err.inspect} has not one line that says why, and one of the sampler") unless err.lines.size == 2 && err =~ /without BPF: #{REFUSED}/
+      test.fail("#{err.inspect} is not one line that says why and one from the sampler") unless err.lines.size == 2 && err =~ /without BPF: #{REFUSED}/
       check_busy(test, path)
     end
   end
 
   BPF_OPTIONS = ["--ebpf", "--ebpf --native", "--ebpf --kernel", "--off-cpu", "--event"].freeze
 
-  # The last lines of `rcore doctor` say of each option whether it works.
+  # Each of the last lines of `rcore doctor` says whether an option works.
   def self.check_doctor(test, out, answer)
     lines = out.lines.last(BPF_OPTIONS.size + 1)
     BPF_OPTIONS.zip(lines) do |option, line|
@@ -190,11 +191,11 @@ module Record
       command = [*LiveCase::ROOT, Suite::RCORE, "record", "-p", pid.to_s, "-d", "1", "-o", path]
       err, status = Open3.capture2e(*command, "--ebpf=require")
       test.same("status with --ebpf=require", 2, status.exitstatus)
-      test.fail("#{err.inspect} is no single line that says why") unless err.lines.size == 1 && err.end_with?("(strace); detach that tracer\n")
+      test.fail("#{err.inspect} is not one line that says why") unless err.lines.size == 1 && err.end_with?("(strace); detach that tracer\n")
       err, status = Open3.capture2e(*command, "--ebpf")
       test.same("status with --ebpf", 0, status.exitstatus)
       wanted = err.lines.size == 2 && err =~ /sampling process #{pid} without BPF: .*already traced/ && err =~ /read again/
-      test.fail("#{err.inspect} has not one line that says why, and one of the sampler") unless wanted
+      test.fail("#{err.inspect} is not one line that says why and one from the sampler") unless wanted
       check_busy(test, path)
       test.same("engine", "process_vm_readv, without stopping", read(path).engine)
     ensure
@@ -202,7 +203,7 @@ module Record
     end
   end
 
-  # Labels of what threads work on change neither the engine nor the messages, if no thread has any.
+  # If no thread works on anything that has labels, --label changes neither the engine nor the messages.
   def self.work(test, program)
     with_busy(program) do |pid|
       path = File.join(test.folder, "work.rec")

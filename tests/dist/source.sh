@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# The source gem compiles rcore, which runs and leaves nothing when it is uninstalled. It takes as long as
-# building rcore, so `make check-long` runs it; gem.sh tests what the gem says if it cannot.
+# Checks that the source gem compiles rcore, that this rcore runs, and that uninstalling the gem leaves nothing.
+# This takes as long as building rcore, so only `make check-long` runs it. gem.sh tests what the gem prints if it
+# cannot compile rcore.
 #
 #	tests/dist/source.sh
 set -eu
@@ -15,7 +16,7 @@ fail() {
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 make -s BUILD="$BUILD" DIST="$work/dist" STAGES="$work/stage" source-gem
-# A name with a space.
+# The space is on purpose.
 export GEM_HOME="$work/the gems"
 unset MAKEFLAGS
 gem install --local --no-document --platform ruby --bindir "$work/bin" "$work/dist/"*.gem >"$work/log" 2>&1 || fail "gem install: $(cat "$work/log")"

@@ -7,7 +7,7 @@ require_relative "folded"
 # Runs the programs of this folder on Rubies, and checks the stacks that rcore
 # wove for each core.
 class WeaveSuite < Suite
-  # Nothing to rehearse: labels are compared as this Ruby prints them.
+  # Without a rehearsal: the programs log their labels as this Ruby prints them.
   module Unrehearsed
     private
 
@@ -37,13 +37,14 @@ class WeaveSuite < Suite
     [[error.message], 0]
   end
 
-  # Fails unless code that a JIT compiled ran at all. Such code is in no file.
+  # Fails if fewer native frames than `least` are of code that a JIT compiled, which is in no file. Otherwise the test would prove
+  # nothing about such code.
   def compiled(report, least)
     count = report["fibers"].map { |fiber| fiber["native"].to_a.count { |frame| frame["module"].nil? } }.sum
     count >= least.to_i ? [] : ["only #{count} of #{least} frames are of compiled code"]
   end
 
-  # Fails unless there were threads without a kernel thread at all.
+  # Fails if fewer threads than `least` have no kernel thread.
   def parked(report, least)
     count = report["threads"].count { |thread| thread["parked"] && !thread["tid"] }
     count >= least.to_i ? [] : ["only #{count} of #{least} threads have no kernel thread"]

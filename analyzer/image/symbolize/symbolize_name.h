@@ -14,7 +14,7 @@ struct rcore_function_name {
 };
 
 struct rcore_address_name {
-	/* As in struct rcore_native_frame, of the last one. */
+	/* As in struct rcore_native_frame, for functions[count - 1]. */
 	uint64_t function_start, function_offset;
 	size_t count; /* at least 1; innermost first */
 	struct rcore_function_name functions[RCORE_MAX_INLINED + 1];

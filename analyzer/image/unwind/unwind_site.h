@@ -14,34 +14,37 @@
 struct rcore_site {
 	struct rcore_native_module *module; /* NULL: no module maps it */
 	bool covered;                       /* it has call frame information */
-	/* ... that of the trampoline to which a signal handler returns. */
+	/*
+	 * What that information says. A signal handler returns to this code, a
+	 * trampoline of the C library.
+	 */
 	bool is_signal;
-	/* ... which says that nothing called it. */
+	/* Nothing called this code. */
 	bool is_outermost;
 	/*
-	 * The canonical frame address is the value of this register plus the
-	 * offset; -1 if it is something else.
+	 * The canonical frame address (CFA) is base_offset plus the value of
+	 * this register; -1 if it is something else.
 	 */
 	int base_register;
 	uint64_t base_offset;
-	/* The return address is at an offset from that address. */
+	/* The return address is saved at an offset from the CFA. */
 	bool saves_link;
-	/*
-	 * The caller's frame pointer is saved at this offset from that address.
-	 */
+	/* The caller's frame pointer is saved at CFA + fp_offset. */
 	bool saves_fp;
 	uint64_t fp_offset;
-	struct rcore_row row; /* of its call frame information */
+	struct rcore_row row; /* the rules for all registers */
 	uint64_t address, fde_start;
 	struct rcore_native_frame *frames; /* NULL: not looked up yet */
 	size_t frame_count;
-	unsigned generation; /* of the functions that it may be a part of */
+	/* That of the sites when part_of of the last frame was looked up. */
+	unsigned generation;
 };
 
 struct rcore_sites {
 	struct rcore_native_modules *native;
-	struct rcore_functions functions; /* whose parts to find */
-	unsigned generation;              /* of `functions` */
+	/* The functions whose moved parts to find (cold_part.h). */
+	struct rcore_functions functions;
+	unsigned generation; /* changes whenever `functions` does */
 	struct rcore_symbolizer symbolizer;
 	struct rcore_arena arena;
 	struct rcore_address_map at;

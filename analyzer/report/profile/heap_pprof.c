@@ -22,7 +22,7 @@ static const char *const words[WORDS] = {
 	"count",
 	"space",
 	"bytes",
-	"There are too many or too long paths; some objects are counted as their referrers.",
+	"Too many paths, or too long ones; some objects are counted as their referrers.",
 };
 
 struct writer {

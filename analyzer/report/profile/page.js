@@ -13,7 +13,7 @@ function changed(value, old) {
 	return (change < 0 ? "\u2212" : "+") + (profile.is_time ? (Math.abs(change) / 1e9).toFixed(3) + " s" : Math.abs(change).toLocaleString("en"));
 }
 
-// Function 0 is the whole: numbers are one higher than places in the list.
+// Number 0 is the whole profile, "all". So a function's number is its index plus one.
 function functionAt(number) {
 	const [kind, label, path, line] = number ? profile.functions[number - 1] : ["none", "all", "", 0];
 	return { kind, label, place: path ? at(path, line) : kind === "c" ? "[C]" : "" };
@@ -24,7 +24,7 @@ function named(number) {
 	return [make("span", { class: "label" }, label), " ", make("span", { class: "place" }, place)];
 }
 
-// Takes seconds since 1970. Those of a broken recording may be no valid date.
+// Takes seconds since 1970. In a damaged recording, they may not be a valid date.
 function dateOf(seconds) {
 	const date = new Date(1000 * seconds);
 	return date.getTime() > 0 && date.toISOString();
@@ -63,7 +63,7 @@ function summary() {
 	return section("summary", "Summary", items.length && make("ul", {}, items));
 }
 
-const ROW = 18; // of the flame graph
+const ROW = 18; // height of a row of the flame graph, in pixels
 
 function drawFrame([depth, number, x, total, self, fill, oldTotal]) {
 	const { label, place } = functionAt(number);

@@ -27,8 +27,8 @@ class Worker
     @fiber = Fiber.new { live }
   end
 
-  # Runs the fiber until it yields. Returns the periods of its contexts meanwhile, as [value, begin, end]; and those in which it had one
-  # for sure, as [begin, end].
+  # Runs the fiber until it yields. Returns two arrays: [value, begin, end] of each context that it had meanwhile, and [begin, end] of
+  # each period in which it had one for sure.
   def resume
     @since = now
     @periods, @held = [], []

@@ -6,16 +6,16 @@
 #include "model/snapshot.h"
 
 /*
- * A VM of CRuby in fake memory, laid out as in a layout: one Ractor (from 3.0
- * on), its main thread with a root fiber, and what a test adds. Addresses are
- * those of the structs.
+ * A VM of CRuby in fake memory, with the offsets of a layout: one Ractor (from
+ * 3.0 on), its main thread with a root fiber, and what a test adds. A Ractor,
+ * thread or fiber is known by the address of its struct.
  */
 struct fake_vm {
 	struct fake_ruby ruby;
 	uint64_t address, objspace, ractor, main_thread;
 	uint64_t slot, slots_end; /* of the heap's page, for Thread and Fiber objects */
 	uint64_t fiber_type, thread_type, fiber_class;
-	uint64_t newest; /* rb_jit_cont; 0: none */
+	uint64_t newest; /* the newest rb_jit_cont; 0: none */
 	int next_tid;
 };
 
@@ -23,7 +23,7 @@ struct fake_vm {
 void fake_vm_init(struct fake_vm *vm, const struct rcore_layout *layout);
 void fake_vm_deinit(struct fake_vm *vm);
 
-/* Returns 0 for 2.7. */
+/* Adds a Ractor without threads. Before 3.0, adds nothing and returns 0. */
 uint64_t fake_ractor(struct fake_vm *vm, uint64_t id, const char *name);
 
 struct fake_thread {
@@ -35,8 +35,8 @@ struct fake_thread {
 	bool has_ended; /* in no list, without EC */
 };
 /*
- * Makes a thread with a root fiber that it runs, whose stack has only the
- * dummy.
+ * Makes a thread that runs its root fiber. Its stack has only the dummy frame
+ * (VM_FRAME_MAGIC_DUMMY), which th_init() of vm.c pushes first.
  */
 uint64_t fake_thread(struct fake_vm *vm, const struct fake_thread *of);
 
@@ -49,11 +49,9 @@ uint64_t fake_fiber(struct fake_vm *vm, uint64_t thread, enum rcore_fiber_status
  * has them.
  */
 void fake_machine_stack(struct fake_vm *vm, uint64_t fiber);
-/*
- * Returns the fiber that a thread runs, and makes the thread run another one,
- * which the first has resumed.
- */
+/* Returns the fiber that a thread runs. */
 uint64_t fake_current_fiber(struct fake_vm *vm, uint64_t thread);
+/* Lets the fiber that a thread runs resume another one, which then runs. */
 void fake_resume(struct fake_vm *vm, uint64_t thread, uint64_t fiber);
 
 /* A T_DATA object around the struct at `data`, and a type for it. */
@@ -79,7 +77,7 @@ uint64_t fake_push(struct fake_vm *vm, uint64_t fiber, const struct fake_frame *
 /* Returns the address of the innermost frame. */
 uint64_t fake_cfp(struct fake_vm *vm, uint64_t fiber);
 
-/* A field, by the names of fields.def. */
+/* Read and write a field, named as in fields.def. */
 #define FAKE_GET(vm, base, struct_id, id) \
 	fake_get_field(&(vm)->ruby, base, &(vm)->ruby.layout.struct_id.id)
 #define FAKE_PUT(vm, base, struct_id, id, value) \

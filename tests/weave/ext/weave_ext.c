@@ -10,7 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Calls Ruby from C and C from Ruby in each way of CRuby's API, and logs it. */
+/*
+ * Calls Ruby from C and C from Ruby in each way of CRuby's API, and logs each
+ * call.
+ *
+ * Two stacks whose tops differ by less than NEAR bytes are one, used again. A
+ * stack may have START bytes above the frame of start().
+ */
 
 enum { LOGS = 256, DEPTH = 16384, NAME = 96, START = 16384, NEAR = 65536 };
 
@@ -79,7 +85,10 @@ void leave_log(struct weave_mark *mark)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Registers the stack of a thread or fiber, before it enters anything. */
+/*
+ * Registers the stack of a thread or fiber. Must be called before anything is
+ * logged for it.
+ */
 static VALUE start(VALUE self)
 {
 	VALUE fiber = rb_fiber_current();
@@ -168,7 +177,7 @@ VALUE park(VALUE self)
 	return rb_fiber_yield(0, NULL);
 }
 
-/* Is first running, then parked, at the same place. */
+/* The fiber first runs here, then is parked here. */
 VALUE stop_and_park(VALUE self)
 {
 	ENTER();
@@ -271,7 +280,7 @@ VALUE c_block_call(VALUE self, VALUE object, VALUE name, VALUE proc)
 	return rb_block_call(object, rb_sym2id(name), 0, NULL, block_in_c, proc);
 }
 
-/* The block is called by another function than the method's. */
+/* Calls the block from another C function than the one of the method. */
 VALUE iterate_deeper(VALUE argument)
 {
 	ENTER();

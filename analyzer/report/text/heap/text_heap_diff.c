@@ -16,13 +16,13 @@ static void print_sides(const struct rcore_pen *pen, const struct rcore_heap_dif
 			side->sum.count, side->sum.bytes);
 		if (rcore_heap_is_partial(&side->gaps))
 			rcore_styled(pen, RCORE_STYLE_PROBLEM,
-				     "! not everything of it could be read%s%s\n",
+				     "! some of it could not be read%s%s\n",
 				     side->gaps.problem ? ": " : "",
 				     side->gaps.problem ? side->gaps.problem : "");
 	}
 }
 
-/* It may grow although no path does, so it comes first. */
+/* C memory may grow although no path does, so it is printed first. */
 static void print_c_memory(const struct rcore_heap_diff *diff, FILE *out)
 {
 	double first = 0, last = 0;
@@ -94,7 +94,7 @@ struct rcore_error *rcore_report_heap_diff_text(const struct rcore_heap_diff *di
 			diff->all_growths - diff->growth_count,
 			rcore_plural(diff->all_growths - diff->growth_count));
 	if (diff->is_cut)
-		fputs("There are too many or too long paths; some are counted as shorter "
+		fputs("There are too many paths, or too long ones; some are counted as shorter "
 		      "ones.\n",
 		      out);
 	print_classes(&pen, diff);

@@ -11,10 +11,11 @@ typedef void rcore_live_half(void *context, struct rcore_live_memory *memory, si
 			     size_t to);
 
 /*
- * Reads the ranges of a list with one or two calls of `read`: if they are many,
- * or have a megabyte (a tenth of that if a thread is ready), one call is in
- * another thread, at the same time. While a process is stopped, the processors
- * on which its threads ran are free.
+ * Reads the ranges of a list with one call of `read`. If there is much to read,
+ * makes two calls at the same time, the second one in another thread: while a
+ * process is stopped, the processors on which its threads ran are free. Much is
+ * a megabyte, or a tenth of that if a thread is ready; each range counts as
+ * half a kilobyte more than its size.
  */
 void rcore_live_in_halves(struct rcore_live_memory *memory,
 			  const struct rcore_live_range *ranges, size_t count,

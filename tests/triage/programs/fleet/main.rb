@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Writes truth.json, and dies in the method of Checkout that its first argument names.
+# Writes truth.json, and dies in Checkout#pay, which the method that the first argument names calls.
 require "json"
 require "rbconfig"
 
