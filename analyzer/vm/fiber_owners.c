@@ -8,6 +8,10 @@
 #include "vm/loader.h"
 #include "vm/problem.h"
 
+/*
+ * Returns the index of the fiber at `other`, or -1 if `other` is 0. If it is
+ * not a fiber, sets the problem of `fiber` to `missing` and returns -1, too.
+ */
 static int linked(struct rcore_loader *loader, struct rcore_fiber *fiber, uint64_t other,
 		  const char *missing)
 {
@@ -20,8 +24,8 @@ static int linked(struct rcore_loader *loader, struct rcore_fiber *fiber, uint64
 }
 
 /*
- * Before 3.0, only the resumed fiber points to the fiber that resumed it: its
- * prev is set only by a resume (fiber_switch() of cont.c).
+ * Before 3.0, a fiber does not point to the one that it resumed; only that one
+ * points back, by prev. A transfer does not set it (fiber_switch() of cont.c).
  */
 static void turn_chains(struct rcore_loader *loader)
 {
@@ -72,7 +76,11 @@ static struct rcore_error *find_owners(struct rcore_loader *loader)
 	return NULL;
 }
 
-/* The root fiber is F0; `place` is a fiber's position among the others. */
+/*
+ * Sets the fiber's id. The root fiber is F0. Another one's number is `place`,
+ * its position among the others, unless snapshot->ids keeps numbers. A fiber's
+ * age there is how far it has come, as a fiber never becomes younger.
+ */
 static bool name_fiber(struct rcore_loader *loader, struct rcore_fiber *fiber, size_t place)
 {
 	static const int ages[] = {
@@ -105,8 +113,8 @@ static bool number(struct rcore_loader *loader)
 				continue;
 			struct rcore_thread *thread = &loader->threads.items[fiber->thread];
 			/*
-			 * A thread that has lost its root fiber also starts at
-			 * F1.
+			 * If the root fiber was not found, the others begin at
+			 * F1 all the same.
 			 */
 			size_t place = thread->fiber_count++;
 			thread->fibers[place] = (int)i;
@@ -148,8 +156,8 @@ static struct rcore_error *assign(struct rcore_loader *loader)
 }
 
 /*
- * One pointer shows which fiber a thread runs, and another shows whose fiber
- * that is. Checks that they agree.
+ * Checks that each thread has a current fiber. It has none if rb_thread_t.ec
+ * is the EC of a fiber whose thread_ptr points to another thread.
  */
 static void check_current(struct rcore_loader *loader)
 {

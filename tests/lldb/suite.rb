@@ -14,7 +14,7 @@ class LldbSuite
   # The Ruby that all LLDBs are tried on.
   SHORT = "3.1"
 
-  # The commands in LLDB, and those of the shell that print the same.
+  # Commands in LLDB, and the words of the shell commands that print the same.
   SAME = {
     "ruby-fibers" => %w[analyze],
     "ruby-fibers --all --native=all --verbose" => %w[analyze --all --native=all --verbose],
@@ -67,7 +67,7 @@ class LldbSuite
     @rubies.each { |ruby| with(ruby) { |program| [newest, *(older if ruby.name == SHORT)].each { |lldb| all(lldb, ruby, program) } } }
     @rubies.each { |ruby| values(ruby, newest, *older) }
     once(newest) if @rubies.any? { |ruby| ruby.name == SHORT }
-    # What LLDB starts, or knows by its path alone, has no folder above it.
+    # LLDB cannot start a Ruby that is in a folder to chroot into, nor find its files by their paths.
     @rubies.select { |ruby| ruby.root.empty? }.each { |ruby| check("#{ruby.name} forks") { Debugging.new(newest, @rcore, ruby).forks } }
     @rubies.select { |ruby| ruby.root.empty? }.each { |ruby| check("#{ruby.name} #{newest.name} waits") { Debugging.new(newest, @rcore, ruby).waits } }
     @rubies.each { |ruby| check("#{ruby.name} #{newest.name} breakpoint") { on_breakpoint(newest, ruby) } }
@@ -98,7 +98,7 @@ class LldbSuite
     @files = ruby.files
     @report = JSON.parse(shell(%w[analyze --json], program.core), max_nesting: false)
     parked = @report["fibers"].select { |fiber| fiber["status"] == "suspended" }
-    # Those of which gdb saved zeroes.
+    # For the lost ones, gdb saved zeroes in place of the stack.
     @parked, lost = parked.partition do |fiber|
       !fiber["native_problem"] && fiber["native"]&.all? { |frame| frame["inlined"] || frame["pc"] }
     end
@@ -146,8 +146,7 @@ class LldbSuite
     answers = lldb.run(@rcore, target(program), [*SAME.keys, *@wrong.keys, *selections, *SAME.keys, "help ruby"])
     same(answers.shift(SAME.size), program) + wrong(answers.shift(@wrong.size)) +
       selected(answers.shift(selections.size), program) +
-      # From the second half on, rcore runs in a session that has seen errors
-      # and fibers.
+      # The second time, the session has seen errors and selected fibers.
       same(answers.shift(SAME.size), program) + helps(lldb, program, answers.last)
   end
 
@@ -207,7 +206,7 @@ class LldbSuite
     end
   end
 
-  # The text after what describes the process itself.
+  # Returns the report of threads, without the lines about the process before it.
   def living_text(program)
     out, = Open3.capture2({ "TERM" => "dumb" }, @rcore, "analyze", "--all", "--native=all", "-p", program.pid.to_s)
     threads_of(out.force_encoding("UTF-8"))

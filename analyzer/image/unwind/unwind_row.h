@@ -16,8 +16,9 @@ struct rcore_row {
 	bool is_plain; /* otherwise libdwfl must apply it */
 	struct {
 		/*
-		 * Zero: the value is lost. The last two are relative to
-		 * the canonical frame address.
+		 * What the caller's value is: lost; that of this frame; the
+		 * word at CFA + offset; or CFA + offset itself. CFA is the
+		 * canonical frame address.
 		 */
 		enum {
 			RCORE_RULE_LOST,
@@ -29,7 +30,10 @@ struct rcore_row {
 	} columns[RCORE_MAX_DWARF_REGISTERS];
 };
 
-/* If a rule is more than an offset, row->is_plain is false. */
+/*
+ * Sets row->is_plain to false if a rule is none of these four, or if the return
+ * address is not RCORE_RULE_SAVED.
+ */
 void rcore_row_init(struct rcore_row *row, Dwarf_Frame *frame,
 		    const struct rcore_unwind_machine *machine);
 

@@ -6,14 +6,15 @@
 #include "ruby/ruby.h"
 
 /*
- * How many bytes of all objects may be hashed. Objects that claim the same
- * buffer would take days otherwise.
+ * The first budget: how many bytes of all objects together may be hashed.
+ * Without it, a hostile heap whose objects claim the same buffer takes days.
  */
 #define RCORE_CONTENTS_LIMIT (UINT64_C(64) << 30)
 
 /*
- * Hashes the bytes, the encoding and the class of a String. Takes the bytes
- * from *budget. Returns false if they cannot be read, or are more.
+ * Hashes the bytes, the encoding and the class of a String. Subtracts the
+ * number of bytes from *budget. Returns false if there are more than *budget or
+ * than 1 GiB, or if they cannot be read.
  */
 bool rcore_hash_string(struct rcore_ruby *ruby, uint64_t string, uint64_t *budget,
 		       struct rcore_content *ret);

@@ -38,8 +38,8 @@ static size_t character(const struct source *source, size_t at, uint32_t *ret)
 }
 
 /*
- * Whether anything in it must be escaped; then everything that is not ASCII is
- * escaped, too.
+ * Returns whether anything in the source must be escaped. If so, everything
+ * that is not ASCII is escaped, too.
  */
 static bool needs_escape(const struct source *source)
 {
@@ -78,7 +78,7 @@ static void write_character(struct rcore_inspect *inspect, const struct source *
 		rcore_inspect_write(inspect, bytes, size);
 }
 
-/* rb_reg_expr_str of re.c */
+/* Mirrors rb_reg_expr_str() of re.c. */
 static void write_source(struct rcore_inspect *inspect, const struct source *source)
 {
 	if (!needs_escape(source)) {
@@ -99,7 +99,7 @@ static void write_source(struct rcore_inspect *inspect, const struct source *sou
 	}
 }
 
-/* rb_reg_desc of re.c */
+/* Mirrors rb_reg_desc() of re.c. */
 struct rcore_error *rcore_inspect_regexp(struct rcore_inspect *inspect, uint64_t value,
 					 uint64_t flags)
 {

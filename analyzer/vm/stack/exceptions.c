@@ -14,7 +14,7 @@
 #include "vm/find/collected.h"
 #include "vm/problem.h"
 
-/* the last variable of an environment: VM_ENV_INDEX_LAST_LVAR */
+/* ep[-3] is an environment's last local: VM_ENV_INDEX_LAST_LVAR, vm_core.h. */
 enum { LAST_VARIABLE = 3 * 8 };
 
 /* Keeps the first error as a problem. Returns it only if memory is short. */
@@ -25,7 +25,10 @@ static struct rcore_error *note(struct rcore_ruby *ruby, struct rcore_exception 
 					&exception->problem);
 }
 
-/* *ret is nil if the object has no such variable. */
+/*
+ * Reads an instance variable that Ruby code cannot reach, because its name does
+ * not begin with @. *ret is nil if the object has none.
+ */
 static struct rcore_error *hidden_ivar(struct rcore_ruby *ruby, uint64_t object,
 				       const char *name, uint64_t *ret)
 {
@@ -64,9 +67,10 @@ static struct rcore_error *read_message(struct rcore_ruby *ruby,
 }
 
 /*
- * While Ruby ends, it frees all T_DATA, even those that are still referred to:
- * rb_objspace_call_finalizer() clears their flags, or makes zombies of them.
- * From 3.3 on (sweep_aborted), it frees the data before it clears the flags.
+ * While Ruby ends, rb_objspace_call_finalizer() (gc.c) frees nearly all T_DATA,
+ * even those that are still referred to. Up to 3.2, it first clears their
+ * flags, or makes zombies of them. From 3.3 on (sweep_aborted), it frees the
+ * data first: 3.3 then leaves the flags as they are, and 3.4 clears them.
  */
 static bool may_be_freed(struct rcore_ruby *ruby, uint64_t value)
 {
@@ -155,7 +159,7 @@ struct handling {
 	struct rcore_ruby *ruby;
 	struct rcore_snapshot *snapshot;
 	bool is_ending;
-	bool may_be_garbage; /* the fiber */
+	bool may_be_garbage; /* what the fiber refers to */
 	struct rcore_exception items[RCORE_EXCEPTION_LIMIT];
 	size_t count;
 };
@@ -186,6 +190,11 @@ static struct rcore_error *add(struct handling *handling, uint64_t value, int fr
 	return err;
 }
 
+/*
+ * Returns whether the frame runs a rescue or ensure clause. Such a clause has
+ * an iseq of its own, with one local, $!: iseq_set_exception_local_table() of
+ * compile.c. vm_exec_handle_exception() of vm.c puts the exception there.
+ */
 static bool is_handler(struct rcore_ruby *ruby, const struct rcore_frame *frame)
 {
 	const struct rcore_iseq_info *iseq;

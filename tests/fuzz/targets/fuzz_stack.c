@@ -13,9 +13,9 @@
 #include "target/process.h"
 
 /*
- * A machine stack that the BPF program has copied of a hostile process: its
- * registers, the places and the sizes of its parts, and its words. It is
- * unwound with the code of a process that sleeps, as `rcore record --native`
+ * The input is a machine stack that the BPF program has copied from a hostile
+ * process: its registers, where its parts are and how large, and its words. It
+ * is unwound with the code of a process that sleeps, as `rcore record --native`
  * does.
  */
 
@@ -59,7 +59,7 @@ static void begin(void)
 		execlp("sleep", "sleep", "1000000", NULL);
 		_exit(127);
 	}
-	/* Until it is in its own program, and has loaded libc. */
+	/* By then, the child runs sleep and has loaded libc. */
 	usleep(300000);
 	must(rcore_live_open(child, &live));
 	const struct rcore_process *process = rcore_live_process(live);
@@ -73,7 +73,10 @@ static void begin(void)
 		abort();
 }
 
-/* Most words of a stack are addresses of code, or of the stack itself. */
+/*
+ * Turns half of the words into addresses of code or of the stack itself, as a
+ * real stack has them: random words are hardly ever any.
+ */
 static uint64_t translate(uint64_t word, size_t size)
 {
 	uint64_t value = word >> 16;
@@ -116,10 +119,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		begin();
 	size_t stack_size = (words - registers - 1) * sizeof(uint64_t);
 	size_t total = head + sizeof(struct rcore_bpf_machine) + stack_size;
-	/*
-	 * Has exactly this size, so that a sanitizer finds a read after its
-	 * end.
-	 */
+	/* The block ends where the stack does: ASan finds a read beyond it. */
 	struct rcore_bpf_record *record = calloc(1, total);
 	if (!record)
 		abort();

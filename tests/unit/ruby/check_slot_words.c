@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which words of a slot may point to C memory. */
+/* Tests which words of a slot may point to C memory. */
 #include "base/count.h"
 #include "random_heap.h"
 #include "ruby/children/slot_words.h"
@@ -18,7 +18,7 @@ static struct rcore_slot_words look(uint64_t object)
 	return words;
 }
 
-/* The only word is one that contains `buffer`, or there is none if it is 0. */
+/* Checks that the only word is one that contains `buffer`; 0: there is none. */
 static void leads_to(uint64_t object, uint64_t buffer)
 {
 	struct rcore_slot_words words = look(object);
@@ -48,8 +48,8 @@ START_TEST(test_buffers)
 END_TEST
 
 /*
- * Types of which nothing is known have all words after RBasic; all others have
- * fewer, or none.
+ * If the C struct of a type is not known, as that of a T_DATA, the result is
+ * all words after RBasic. For all other types it is fewer, or none.
  */
 START_TEST(test_types)
 {
@@ -87,7 +87,7 @@ START_TEST(test_types)
 }
 END_TEST
 
-/* Whatever the flags and the size of the slot are. */
+/* The words are inside the slot, whatever its flags and its size are. */
 START_TEST(test_limits)
 {
 	uint64_t seed = random_seed();
