@@ -11,9 +11,9 @@ module Status
   ANY = [COMPLETE, INCOMPLETE, NOTHING, NOT_RUBY].freeze
 end
 
-# Runs rcore on unusual input, and counts whether it behaved: it ended in time
-# and by itself, with the right status, and printed one clear line if it could
-# do nothing.
+# Runs rcore on unusual input, and counts how often it behaved well: it ended in
+# time and by itself, with the right status, and printed one clear line if it
+# could do nothing.
 class Expectation
   RCORE = ENV["RCORE"] || File.expand_path("../../build/rcore", __dir__)
   SECONDS = 60
@@ -25,7 +25,7 @@ class Expectation
     @passed = @failed = 0
   end
 
-  # A folder for files, until the end.
+  # A folder for files; close() removes it.
   attr_reader :work
 
   # Runs `rcore analyze ARGUMENTS`, and returns its exit status.
@@ -49,7 +49,7 @@ class Expectation
     File.join(@work, name)
   end
 
-  # For the end of a program: prints the totals, and returns the exit status.
+  # Prints the totals. Returns whether all passed.
   def close
     FileUtils.rm_rf(@work)
     puts "#{@passed} passed, #{@failed} failed"
@@ -62,13 +62,14 @@ class Expectation
     out, err, status = within { Open3.capture3(*command, binmode: true) }
     return [["still ran after #{SECONDS} seconds: #{command.join(' ')}"], nil] unless status
     lines = err.lines
+    allowed = Status::DECODED.include?(status.exitstatus) ? 0 : 1
     wrong = [
       ("was killed by signal #{status.termsig}" if status.signaled?),
       ("ended with #{status.exitstatus}, not #{statuses.join(' or ')}: #{err.lines.first}" unless statuses.include?(status.exitstatus)),
-      ("said #{lines.size} lines, not one: #{err}" if lines.size != (Status::DECODED.include?(status.exitstatus) ? 0 : 1)),
-      ("said #{err.dump}, not as #{line.inspect}" if line && err !~ line),
+      ("wrote #{lines.size} lines to standard error, not #{allowed}: #{err}" if lines.size != allowed),
+      ("wrote #{err.dump}, which does not match #{line.inspect}" if line && err !~ line),
       ("printed nothing like #{output.inspect}" if output && out !~ output),
-      ("its line is no text for people: #{err.dump}" if err.force_encoding("UTF-8") =~ /[^[:print:]\n]/),
+      ("its line contains unprintable characters: #{err.dump}" if err.force_encoding("UTF-8") =~ /[^[:print:]\n]/),
     ].compact
     [wrong, status.exitstatus]
   end

@@ -21,7 +21,7 @@ static const struct {
 enum { STATES = RCORE_COUNT(states) };
 
 /*
- * Prints the fields of one struct in one state: " thread proved vm 32, ec 48".
+ * Prints the fields of one struct in one state: "proved thread vm 32, ec 48".
  */
 static void print_state(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot,
 			size_t first, enum rcore_field_state state)

@@ -8,7 +8,7 @@
 #include "ruby/object/class.h"
 #include "ruby/object/string.h"
 
-/* A larger one is hardly a duplicate, and takes long. */
+/* In bytes. A larger object is hardly ever a duplicate, and takes long. */
 #define CONTENT_LIMIT (UINT64_C(1) << 30)
 
 enum { CHUNK = 4096 };
@@ -31,7 +31,10 @@ static bool take(uint64_t *budget, uint64_t bytes)
 	return true;
 }
 
-/* An object of a subclass is another one, even if both are empty. */
+/*
+ * Hashes the class, too: objects of a class and of its subclass are no
+ * duplicates, even if both are empty.
+ */
 static bool add_class(struct rcore_ruby *ruby, uint64_t object, XXH3_state_t *state)
 {
 	uint64_t klass;
@@ -74,7 +77,7 @@ bool rcore_hash_array(struct rcore_ruby *ruby, uint64_t array, uint64_t *budget,
 		      uint64_t (*same)(void *context, uint64_t value), void *context,
 		      struct rcore_content *ret)
 {
-	/* A String has another seed. */
+	/* No String has this seed: a String's is its encoding's index. */
 	enum { SEED = 1 << 16 };
 	uint64_t values[CHUNK / 8], at, left;
 	XXH3_state_t state;

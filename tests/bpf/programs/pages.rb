@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 #
-# Prints its process id and reads a line. Then it starts threads, which nobody but BPF programs reads, and whose values end in steps
-# of 32 bytes: some right before a page of the stack that was never used. Writes [name, nanoseconds] of what each has slept to
-# truth.json.
+# Prints its process id and reads a line. Then it starts threads, which only BPF programs read. The values on the VM stack of each end
+# 32 bytes after those of the previous one, so some end right before a page that was never used. Writes [name, nanoseconds] to
+# truth.json: how long each thread slept.
 require "json"
 
 THREADS = 128
