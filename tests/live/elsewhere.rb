@@ -15,6 +15,7 @@ module Elsewhere
       LiveCase.new("replaced files #{own.name}") { Elsewhere.replaced(self, own) },
       LiveCase.new("verbose #{own.name}") { Elsewhere.verbose(self, own) },
       LiveCase.new("not ruby") { Elsewhere.not_ruby(self) },
+      LiveCase.new("executing") { Elsewhere.executing(self) },
       LiveCase.new("usage") { Elsewhere.usage(self) },
       LiveCase.new("stopped by a signal #{own.name}") { Elsewhere.stopped(self, own) },
       LiveCase.new("resumed too early #{own.name}") { Elsewhere.resumed(self, own) },
@@ -49,6 +50,20 @@ module Elsewhere
       test.fail("the text has no LWP #{outside} for the main thread") unless out.match?(/^(?:\* )?T\d+ +LWP #{outside} +main\b/)
       test.goes_on(counter)
     end
+  end
+
+  # A program that was just executed maps no file, and the memory of the one before is gone.
+  def self.executing(test)
+    program = File.join(test.folder, "executes")
+    return test.fail("no program") unless system("gcc", "-O2", File.join(__dir__, "executes.c"), "-o", program)
+    pid = Process.spawn(program, "100000000")
+    40.times do
+      out, err, status = test.rcore("-p", pid)
+      wanted = { 2 => "process #{pid} started another program while it was being read; try again", 3 => "not a Ruby process: " }[status]
+      test.fail("status #{status}: #{out}#{err}") unless wanted && out.empty? && err.start_with?("rcore: #{wanted}") && err.lines.size == 1
+    end
+  ensure
+    Child.stop(pid) if pid
   end
 
   # Only the container has the debug file of a library.

@@ -134,6 +134,9 @@ static struct rcore_error *describe(struct rcore_live *live)
 		errnum = ESRCH;
 	if (errnum)
 		return rcore_live_explain(live->pid, live->folder, errnum);
+	/* execve(2) drops the old mappings before it maps the new program. */
+	if (!live->maps.mapping_count)
+		return rcore_live_executed(live->pid);
 	process->pid = live->pid;
 #ifdef __aarch64__
 	process->machine = EM_AARCH64;

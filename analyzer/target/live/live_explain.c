@@ -134,6 +134,13 @@ static struct rcore_error *denied(int pid, int folder, const struct rcore_live_s
 		pid);
 }
 
+struct rcore_error *rcore_live_executed(int pid)
+{
+	return rcore_error_create(
+		RCORE_ERROR_OS,
+		"process %d started another program while it was being read; try again", pid);
+}
+
 struct rcore_error *rcore_live_explain(int pid, int folder, int errnum)
 {
 	struct rcore_live_status status;
@@ -154,5 +161,8 @@ struct rcore_error *rcore_live_explain(int pid, int folder, int errnum)
 	if (folder >= 0 && !is_there)
 		return rcore_error_create(RCORE_ERROR_OS,
 					  "process %d ended while it was being read", pid);
+	/* The memory of the program before is no longer mapped. */
+	if (is_there && errnum == EFAULT)
+		return rcore_live_executed(pid);
 	return rcore_error_os(errnum, "process %d", pid);
 }

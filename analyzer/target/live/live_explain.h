@@ -20,4 +20,7 @@ struct rcore_error *rcore_live_refuse(int pid, int folder,
  */
 struct rcore_error *rcore_live_explain(int pid, int folder, int errnum);
 
+/* Says that the process has executed another program. */
+struct rcore_error *rcore_live_executed(int pid);
+
 #endif

@@ -368,9 +368,6 @@ struct rcore_error *rcore_live_check(struct rcore_live *live)
 	if (!is_read || status.state == 'Z' || status.state == 'X')
 		return rcore_live_explain(live->pid, live->folder, ESRCH);
 	if (!same_program(live))
-		return rcore_error_create(
-			RCORE_ERROR_OS,
-			"process %d started another program while it was being read; try again",
-			live->pid);
+		return rcore_live_executed(live->pid);
 	return NULL;
 }
