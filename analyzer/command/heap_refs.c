@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
+#include "command/constant.h"
 #include "command/list.h"
 #include "report/heap_object.h"
 #include "session/heap/heap_graph.h"
@@ -28,13 +29,16 @@ static struct rcore_error *parse(const struct arguments *arguments,
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "missing ADDRESS; name the address of one object");
 	const char *word = arguments->addresses.items[0];
-	ret->is_id = *word == '@';
-	if (!rcore_parse_address(word + ret->is_id, &ret->address)) {
+	*ret = (struct rcore_refs_options){.is_id = *word == '@'};
+	if (rcore_is_constant(word)) {
+		ret->constant = word;
+	} else if (!rcore_parse_address(word + ret->is_id, &ret->address)) {
 		char escaped[128];
 		rcore_escape(escaped, sizeof(escaped), word);
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "'%s' is not an address; use one such as "
-					  "0x7f12a5c3e8b0, or @ID of a heapsnapshot",
+					  "0x7f12a5c3e8b0, @ID of a heapsnapshot, or the "
+					  "name of a constant",
 					  escaped);
 	}
 	ret->limit = SHOWN_REFERRERS;
@@ -65,7 +69,9 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 const struct rcore_command rcore_command_heap_refs = {
 	.name = "refs",
 	.summary = "who refers to an object, and a path from a root to it",
-	.doc = "Print a shortest path from a root to an object, with the names of constants, "
+	.doc = "Name an object by its address, by its id in a heapsnapshot, or by a constant "
+	       "(Foo::BAR). Print a shortest path from a root to it, with the names of "
+	       "constants, "
 	       "instance variables and the like, and all references to it. Only an extension "
 	       "knows what its own objects refer to, so rcore treats words of their C memory "
 	       "that look like references as references, and marks them in the output. An "
@@ -73,10 +79,11 @@ const struct rcore_command rcore_command_heap_refs = {
 	.options = options,
 	.size = sizeof(struct arguments),
 	.without = RCORE_WITHOUT_FIBERS | RCORE_WITHOUT_NO_STOP,
-	.words = "ADDRESS|@ID",
+	.words = "ADDRESS|@ID|CONSTANT",
+	.completion = RCORE_COMPLETE_CONSTANT,
 	.operands_offset = MEMBER(addresses),
 	.examples = (const char *const[]){"0x7f12a5c3e8b0", "--limit 0 0x7f12a5c3e8b0", "@1234",
-					  NULL},
+					  "Foo::BAR", NULL},
 	.shell_examples = (const char *const[]){"rcore heap refs --json core.1234 "
 						"0x7f12a5c3e8b0 | jq '.path.links'",
 						NULL},

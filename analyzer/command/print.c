@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
-#include <string.h>
 
+#include "command/constant.h"
 #include "command/limits.h"
 #include "command/list.h"
 #include "ruby/object/value.h"
@@ -23,18 +23,11 @@ static const struct rcore_option options[] = {
 	{0},
 };
 
-/* A constant may also begin with a capital letter that is not ASCII. */
-static bool is_constant(const char *word)
-{
-	const char *name = strncmp(word, "::", 2) == 0 ? word + 2 : word;
-	return (*name >= 'A' && *name <= 'Z') || (unsigned char)*name >= 0x80;
-}
-
 static struct rcore_error *parse_subject(const char *word, bool is_id,
 					 struct rcore_subject *ret)
 {
 	*ret = (struct rcore_subject){0};
-	if (!is_id && is_constant(word)) {
+	if (!is_id && rcore_is_constant(word)) {
 		ret->constant = word;
 		return NULL;
 	}

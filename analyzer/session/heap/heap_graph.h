@@ -33,12 +33,14 @@ struct rcore_error *rcore_session_roots(struct rcore_session *session, struct rc
 struct rcore_refs_options {
 	uint64_t address; /* of an object, or within its slot */
 	bool is_id;       /* `address` is the id that a heapsnapshot has */
-	size_t limit;     /* how many referrers to list */
+	/* NULL, or the path of a constant; then `address` is not used. */
+	const char *constant;
+	size_t limit; /* how many referrers to list */
 };
 
 /*
  * Finds who refers to an object, and a path to it. The caller frees *ret.
- * Errors: USAGE if no object is there.
+ * Errors: USAGE if no object is there; those of rcore_constant().
  */
 struct rcore_error *rcore_heap_refs(struct rcore_session *session,
 				    const struct rcore_refs_options *options,

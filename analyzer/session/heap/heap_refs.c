@@ -3,6 +3,7 @@
 
 #include "base/grow.h"
 #include "report/heap_export.h"
+#include "ruby/object/constant.h"
 #include "session/heap/heap_graph.h"
 #include "session/heap/heap_variables.h"
 #include "session/session.h"
@@ -12,21 +13,40 @@ struct search {
 	struct rcore_heap_refs *refs;
 };
 
-static struct rcore_error *find_node(const struct rcore_heap *heap,
+static struct rcore_error *find_address(const struct rcore_heap_namer *namer,
+					const struct rcore_refs_options *options, uint64_t *ret)
+{
+	const struct rcore_heap *heap = namer->heap;
+	*ret = options->address;
+	if (options->constant)
+		return rcore_constant(namer->ruby, options->constant, ret);
+	if (!options->is_id)
+		return NULL;
+	uint64_t node = *ret / 2;
+	if (node >= heap->node_count || rcore_heap_snapshot_id((uint32_t)node) != *ret)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"a heapsnapshot of this core has no object with the id @%llu",
+			(unsigned long long)*ret);
+	*ret = rcore_heap_address(heap, (uint32_t)node);
+	return NULL;
+}
+
+static struct rcore_error *find_node(const struct rcore_heap_namer *namer,
 				     const struct rcore_refs_options *options, uint32_t *ret)
 {
-	uint64_t address = options->address;
-	if (options->is_id) {
-		uint64_t node = address / 2;
-		if (node >= heap->node_count ||
-		    rcore_heap_snapshot_id((uint32_t)node) != address)
-			return rcore_error_create(
-				RCORE_ERROR_USAGE,
-				"a heapsnapshot of this core has no object with the id @%llu",
-				(unsigned long long)address);
-		address = rcore_heap_address(heap, (uint32_t)node);
-	}
+	const struct rcore_heap *heap = namer->heap;
+	uint64_t address;
+	struct rcore_error *err = find_address(namer, options, &address);
+	if (err)
+		return err;
 	*ret = rcore_heap_node_at(heap, address, true);
+	if (*ret == RCORE_HEAP_NONE && options->constant)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"the value of %s is not in Ruby's heap: it is a small number, nil or "
+			"the like",
+			options->constant);
 	if (*ret == RCORE_HEAP_NONE)
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
@@ -140,7 +160,7 @@ static struct rcore_error *run(struct rcore_heap_namer *namer, void *context)
 	namer->redaction = &refs->redaction;
 	struct rcore_heap_referrers found;
 	uint32_t node = 0;
-	struct rcore_error *err = find_node(namer->heap, search->options, &node);
+	struct rcore_error *err = find_node(namer, search->options, &node);
 	if (!err)
 		err = rcore_heap_describe_one(namer, node, &refs->object);
 	if (!err)
