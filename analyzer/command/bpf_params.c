@@ -34,8 +34,9 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 	const struct rcore_snapshot *snapshot;
 	struct rcore_ruby_params params;
 	if (arguments->json && arguments->binary)
-		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "options '--json' and '--binary' exclude each other");
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"options '--json' and '--binary' cannot be used together");
 	struct rcore_error *err = rcore_view_need(view, &snapshot);
 	if (!err)
 		err = rcore_bpf_params(view->session, snapshot, names, arguments->keys.count,

@@ -98,7 +98,7 @@ module BpfKernel
     Record.with_busy(program) do |pid|
       {
         %w[--kernel] => "'--kernel' needs '--ebpf' or '--off-cpu'",
-        %w[--kernel -e syscalls:write] => "options '--event' and '--kernel' exclude each other",
+        %w[--kernel -e syscalls:write] => "options '--event' and '--kernel' cannot be used together",
       }.each do |options, line|
         _, err, status = test.rcore("record", "-p", pid, *options)
         test.same("#{options}: status", 64, status)

@@ -194,8 +194,8 @@ module OffCpu
   def self.refused(test, program)
     Record.with_busy(program) do |pid|
       {
-        %w[--rate 10] => "options '--off-cpu' and '--rate' exclude each other",
-        %w[--fiber-rate 20] => "options '--off-cpu' and '--fiber-rate' exclude each other",
+        %w[--rate 10] => "options '--off-cpu' and '--rate' cannot be used together",
+        %w[--fiber-rate 20] => "options '--off-cpu' and '--fiber-rate' cannot be used together",
         %w[--mode cpu] => "'--off-cpu' records no time on a processor: leave out '--mode cpu'",
       }.each do |options, line|
         out, err, status = Open3.capture3(*BpfCase::ROOT, Suite::RCORE, "record", "--off-cpu", "-p", pid.to_s, *options)

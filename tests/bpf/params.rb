@@ -83,7 +83,7 @@ module Params
   def self.refused(test, pid)
     {
       ["--key", "no_such_key"] => [2, /no Symbol :no_such_key/],
-      ["--json", "--binary"] => [USAGE, /exclude each other/],
+      ["--json", "--binary"] => [USAGE, /cannot be used together/],
       ["--children", "--binary"] => [USAGE, /'--binary' cannot be used with --children/],
       ["--key", "request_id"] * 9 => [2, /9 keys; at most 8 are possible/],
     }.each do |arguments, (wanted, line)|

@@ -15,7 +15,7 @@ class Lldb
 
   attr_reader :name
 
-  # Debian's packages of several LLDBs exclude each other: all but one are in folders.
+  # Debian's packages of several LLDBs conflict with each other: all but one are in folders.
   def self.all
     folder = File.join(CACHE, "debuggers/lldb-14")
     [new("lldb-19", "lldb-19", nil), new("lldb-14", File.join(folder, "usr/lib/llvm-14/bin/lldb"), folder)]

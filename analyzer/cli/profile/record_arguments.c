@@ -102,8 +102,8 @@ static struct rcore_error *check_events(const struct rcore_record_arguments *ask
 			       : NULL;
 	if (other)
 		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "options '--%s' and '--%s' exclude each other", name,
-					  other);
+					  "options '--%s' and '--%s' cannot be used together",
+					  name, other);
 	if (asked->ebpf == RCORE_EBPF_NO)
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "'--%s' needs BPF: leave out '--ebpf=no'", name);
@@ -124,7 +124,9 @@ static struct rcore_error *check_kernel(const struct rcore_record_arguments *ask
 	if (asked->kernel && asked->events.count)
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
-			"options '--event' and '--kernel' exclude each other: when a system "
+			"options '--event' and '--kernel' cannot be used together: when a "
+			"system "
+			""
 			"call returns, the kernel's functions that it called have returned");
 	if (asked->kernel && !rcore_record_ebpf(asked) && !asked->off_cpu)
 		return rcore_error_create(RCORE_ERROR_USAGE,
