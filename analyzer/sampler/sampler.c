@@ -313,6 +313,12 @@ RCORE_HOT struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler)
 	return err;
 }
 
+struct rcore_error *rcore_sampler_end_fibers(struct rcore_sampler *sampler)
+{
+	rcore_sampler_forget_cleared(sampler);
+	return rcore_parked_end(sampler);
+}
+
 void rcore_sampler_settle(struct rcore_sampler *sampler)
 {
 	for (size_t i = 0; i < sampler->threads.count; i++)

@@ -317,11 +317,14 @@ struct rcore_error *rcore_parked_read_moved(struct rcore_sampler *sampler,
  * the time for which it was parked.
  */
 void rcore_parked_add_sample(struct rcore_sampler *sampler, struct rcore_parked *parked);
-void rcore_parked_leave(struct rcore_sampler *sampler, struct rcore_parked *parked);
+void rcore_parked_leave(struct rcore_sampler *sampler, struct rcore_parked *parked,
+			bool has_ended);
 
 /* parked/parked.c */
 struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now);
 void rcore_parked_free_all(struct rcore_sampler *sampler);
+/* Ends the round, and begins another one if the time until now needs it. */
+struct rcore_error *rcore_parked_end(struct rcore_sampler *sampler);
 
 /* work_labels.c. Error of init(): NO_MEMORY. */
 struct rcore_error *rcore_sampler_work_labels_init(struct rcore_sampler *sampler);

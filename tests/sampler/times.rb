@@ -26,6 +26,7 @@ module Times
         SamplerCase.new("fibers #{ruby.name}") { Times.fibers(self, ruby) },
         SamplerCase.new("brief fibers #{ruby.name}") { Times.brief(self, ruby) },
         SamplerCase.new("many fibers #{ruby.name}") { Times.crowd(self, ruby) },
+        SamplerCase.new("one round #{ruby.name}") { Times.one_round(self, ruby) },
       ]
     end
   end
@@ -194,6 +195,20 @@ module Times
       counts = PLACES.to_h { |place| [place, parked_at(recording, place).sum { |total| total["samples"] }] }
       test.note = counts.map { |place, count| "#{place} #{count}" }.join(", ")
       test.fail("not three to one: #{counts}") unless counts["second_place"].positive? && counts["first_place"] == 3 * counts["second_place"]
+      test.goes_on(counter)
+    end
+  end
+
+  LONG_ROUND = 28_000
+
+  # So many that the recording ends in the first round. Each of them represents time all the same.
+  def self.one_round(test, ruby)
+    test.with_program(ruby, "fibers.rb", LONG_ROUND / 4) do |pid, counter|
+      recording = test.record(ruby, pid, "-d", 1, "-r", 1000, "--by", "fiber")
+      times = PLACES.to_h { |place| [place, parked_at(recording, place).group_by { |total| total["fiber"] }.map { |_, totals| totals.sum { |total| total["wall"] } }] }
+      test.fail("fibers at each place: #{times.transform_values(&:size)}") unless times.transform_values(&:size) == { "first_place" => LONG_ROUND * 3 / 4, "second_place" => LONG_ROUND / 4 }
+      none = times.values.flatten.count(&:zero?)
+      test.fail("#{none} of #{LONG_ROUND} represent no time") if none.positive?
       test.goes_on(counter)
     end
   end

@@ -33,7 +33,7 @@ module Draw
   # Returns the cases whose names contain all these words. A run of nothing would pass.
   def self.named(cases, words)
     chosen = cases.select { |each| words.all? { |word| each.name.include?(word) } }
-    chosen.empty? ? abort("#{$PROGRAM_NAME}: no case is named \"#{words.join(" ")}\"") : chosen
+    chosen.empty? ? abort("#{$PROGRAM_NAME}: no case is chosen#{words.map { |word| ", \"#{word}\"" }.join}") : chosen
   end
 
   # Prints how to repeat what was drawn up to now.

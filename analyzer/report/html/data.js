@@ -111,7 +111,7 @@ function haystackOf(fiber) {
 	let text = haystacks.get(fiber.id);
 	if (text !== undefined) return text;
 	const thread = threads.get(fiber.thread) || {};
-	const parts = [fiber.id, thread.name, thread.tid, thread.status, fiber.status, fiber.wait && fiber.wait.text, fiber.object, thread.object];
+	const parts = [fiber.id, thread.name, thread.outer_tid || thread.tid, thread.status, fiber.status, fiber.wait && fiber.wait.text, fiber.object, thread.object];
 	for (const frame of fiber.frames || []) parts.push(frame.label, at(frame.path, frame.line));
 	for (const frame of fiber.native || []) parts.push(frame.function, frame.module, frame.gem);
 	for (const [key, value] of contextOf(fiber)) parts.push(`${key}=${value}`);

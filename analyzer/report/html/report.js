@@ -48,7 +48,7 @@ function summary() {
 
 function others() {
 	return report.other_threads.map((thread) => placed(`K${thread.tid}`, foldable({ class: "thread", id: `K${thread.tid}` },
-		[make("span", { class: "id" }, String(thread.tid)), " ", make("span", { class: "label" }, ((thread.native || [])[0] || {}).function || "no stack")],
+		[make("span", { class: "id" }, String(thread.outer_tid || thread.tid)), " ", make("span", { class: "label" }, ((thread.native || [])[0] || {}).function || "no stack")],
 		() => stack({ id: `K${thread.tid}`, native: thread.native, native_problem: thread.native_problem, stack: (thread.native || []).map((_, native) => ({ native })) }))));
 }
 

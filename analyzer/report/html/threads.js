@@ -93,7 +93,7 @@ function threadDetails(thread) {
 	const fiber = currentOf(thread);
 	const parked = (thread.fibers || []).filter((id) => id !== thread.current_fiber).length;
 	const details = foldable({ id: thread.id, class: "thread" }, threadSummary(thread), () => [
-		facts([["kernel thread", thread.tid], ["parked fibers", parked || undefined], ["ractor", thread.ractor > 1 ? thread.ractor : undefined],
+		facts([["kernel thread", thread.outer_tid || thread.tid], ["parked fibers", parked || undefined], ["ractor", thread.ractor > 1 ? thread.ractor : undefined],
 			["held the GVL", thread.gvl_held_ns && `for at least ${Math.round(thread.gvl_held_ns / 1e6)} ms`]]),
 		problem(thread.problem),
 		...(fiber ? fiberBody(fiber) : [make("p", { class: "quiet" }, thread.current_fiber ? `It runs ${thread.current_fiber}, which is not in this report.` : "It runs no fiber.")]),

@@ -106,7 +106,7 @@ static void choose(struct rcore_sampler *sampler)
 		parked->is_due = !runs && !has_rested && rcore_parked_has_turn(sampler, parked);
 		if (runs) {
 			parked->begun = sampler->fiber_rounds;
-			rcore_parked_leave(sampler, parked);
+			rcore_parked_leave(sampler, parked, false);
 		} else if (has_rested) {
 			rcore_parked_add_sample(sampler, parked);
 		}
@@ -263,7 +263,7 @@ static struct rcore_error *look_at(struct rcore_sampler *sampler, struct slice *
 		if (fate != RESTS)
 			parked->is_resolved = false;
 		if (fate == RUNS || fate == GONE)
-			rcore_parked_leave(sampler, parked);
+			rcore_parked_leave(sampler, parked, fate == GONE);
 		parked->is_gone = fate == GONE;
 		if (fate == MOVED)
 			moved[moved_count++] = parked;
@@ -353,10 +353,12 @@ RCORE_HOT struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler
 	return err ? err : go_on(sampler, options->fiber_tick_ns);
 }
 
-struct rcore_error *rcore_sampler_end_fibers(struct rcore_sampler *sampler)
+struct rcore_error *rcore_parked_end(struct rcore_sampler *sampler)
 {
-	struct rcore_error *err = sampler->turns.is_open ? go_on(sampler, 0) : NULL;
-	if (err || sampler->turns.every <= 1)
+	/* Its samples have the time at which it began: another one follows. */
+	bool was_open = sampler->turns.is_open;
+	struct rcore_error *err = was_open ? go_on(sampler, 0) : NULL;
+	if (err || (!was_open && sampler->turns.every <= 1))
 		return err;
 	sampler->turns.every = 1;
 	err = begin_round(sampler, rcore_clock_ns());

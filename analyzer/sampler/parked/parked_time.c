@@ -28,25 +28,29 @@ void rcore_parked_add_sample(struct rcore_sampler *sampler, struct rcore_parked 
 
 /*
  * Returns how long a fiber was parked after its last sample, on average. If it
- * lived for less than the time before it was found, that time would have hidden
- * others like it, which came and went, so it also stands for these.
+ * has ended, and lived for less than the time before it was found, that time
+ * would have hidden others like it, which came and went, so it also stands for
+ * these.
  */
-static uint64_t rest_of(const struct rcore_parked *parked, uint64_t time)
+static uint64_t rest_of(const struct rcore_parked *parked, uint64_t time, bool has_ended)
 {
 	uint64_t rest = (time - parked->since) / 2;
+	if (!has_ended)
+		return rest;
 	uint64_t seen = parked->since - parked->first + rest;
 	return seen < parked->unseen / 2 ? rest + parked->unseen / 2 - seen : rest;
 }
 
-void rcore_parked_leave(struct rcore_sampler *sampler, struct rcore_parked *parked)
+void rcore_parked_leave(struct rcore_sampler *sampler, struct rcore_parked *parked,
+			bool has_ended)
 {
 	const uint64_t time = sampler->turns.time;
 	struct rcore_track *track = &parked->track;
 	if (parked->since && track->pending.is_there)
-		track->pending.sample.wall += rest_of(parked, time);
+		track->pending.sample.wall += rest_of(parked, time, has_ended);
 	else if (parked->since && track->node) /* its samples were written */
 		rcore_track_add_copied(sampler, track, track->node, parked->state_number,
-				       parked->since, rest_of(parked, time), 0);
+				       parked->since, rest_of(parked, time, has_ended), 0);
 	rcore_track_settle(sampler, track);
 	parked->since = parked->unseen = 0;
 	parked->looked = time;
