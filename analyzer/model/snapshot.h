@@ -261,6 +261,15 @@ struct rcore_ractor {
 	const char *problem;
 };
 
+/*
+ * Returns the id by which other tools where rcore runs know a kernel thread:
+ * top, strace, GDB.
+ */
+static inline int rcore_lwp(int tid, int outer_tid)
+{
+	return outer_tid ? outer_tid : tid;
+}
+
 /* How a running process was read. */
 struct rcore_live_facts {
 	/* false: the target is neither a running process nor a pack of one */

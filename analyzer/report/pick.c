@@ -27,8 +27,8 @@ static int find_thread(const struct rcore_snapshot *snapshot, const char *name)
 	bool has_tid = !has_address && *end == '\0' && tid > 0;
 	for (size_t i = 0; i < snapshot->thread_count; i++) {
 		const struct rcore_thread *thread = &snapshot->threads[i];
-		int lwp = thread->outer_tid ? thread->outer_tid : thread->tid;
-		if (strcasecmp(thread->id, name) == 0 || (has_tid && lwp == tid) ||
+		if (strcasecmp(thread->id, name) == 0 ||
+		    (has_tid && rcore_lwp(thread->tid, thread->outer_tid) == tid) ||
 		    (has_address && (thread->object == address || thread->address == address)))
 			return (int)i;
 	}

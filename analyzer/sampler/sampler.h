@@ -330,9 +330,9 @@ bool rcore_sampler_asks_for_work(const struct rcore_sampler *sampler);
 uint64_t rcore_sampler_code_mappings(const struct rcore_sampler *sampler);
 
 /*
- * Samples the parked fibers that have not had their turn (`fiber_share`), so
- * that the time until now is represented. Errors: those of
- * rcore_sampler_tick().
+ * Ends the round of parked fibers that has begun, and samples those that have
+ * not had their turn (`fiber_share`), so that the time until now is
+ * represented. Errors: those of rcore_sampler_tick().
  */
 struct rcore_error *rcore_sampler_end_fibers(struct rcore_sampler *sampler);
 

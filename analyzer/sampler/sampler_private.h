@@ -314,7 +314,7 @@ struct rcore_error *rcore_parked_read_moved(struct rcore_sampler *sampler,
 
 /*
  * parked/parked_time.c: samples a fiber that the round has found parked; ends
- * the time for which it was parked.
+ * the time for which it was parked, because it runs, or has ended.
  */
 void rcore_parked_add_sample(struct rcore_sampler *sampler, struct rcore_parked *parked);
 void rcore_parked_leave(struct rcore_sampler *sampler, struct rcore_parked *parked,

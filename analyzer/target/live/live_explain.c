@@ -161,7 +161,7 @@ struct rcore_error *rcore_live_explain(int pid, int folder, int errnum)
 	if (folder >= 0 && !is_there)
 		return rcore_error_create(RCORE_ERROR_OS,
 					  "process %d ended while it was being read", pid);
-	/* The memory of the program before is no longer mapped. */
+	/* Most often, the memory of the program before is no longer mapped. */
 	if (is_there && errnum == EFAULT)
 		return rcore_live_executed(pid);
 	return rcore_error_os(errnum, "process %d", pid);

@@ -58,12 +58,10 @@ static void print_name(const struct rcore_text *text, const struct rcore_thread 
 
 enum { LWP_SIZE = 24 };
 
-/* Other tools, such as top and strace, know a thread by the outer id. */
 static const char *lwp_words(const struct rcore_thread *thread, char buffer[LWP_SIZE])
 {
 	if (thread->tid)
-		snprintf(buffer, LWP_SIZE, "LWP %d",
-			 thread->outer_tid ? thread->outer_tid : thread->tid);
+		snprintf(buffer, LWP_SIZE, "LWP %d", rcore_lwp(thread->tid, thread->outer_tid));
 	else
 		snprintf(buffer, LWP_SIZE, "%s", thread->is_parked ? "no LWP" : "");
 	return buffer;
@@ -205,11 +203,6 @@ static void print_ended(struct rcore_text *text)
 		rcore_text_groups(text, true);
 }
 
-static int lwp_of(const struct rcore_other_thread *other)
-{
-	return other->outer_tid ? other->outer_tid : other->tid;
-}
-
 /*
  * The stack of a kernel thread without Ruby is printed if that thread died, or
  * on request. Problems of a stack are always printed, because they are counted.
@@ -227,7 +220,7 @@ static void print_other_stacks(const struct rcore_text *text)
 		    (!shown && !other->native_problem))
 			continue;
 		fprintf(text->pen.out, "\n%sLWP %d  runs no Ruby thread\n", died ? "* " : "  ",
-			lwp_of(other));
+			rcore_lwp(other->tid, other->outer_tid));
 		for (size_t j = 0; shown && j < other->native_count; j++)
 			rcore_text_native_frame(&text->pen, &other->native[j], COLUMNS);
 		if (other->native_problem)
@@ -249,7 +242,8 @@ static void print_others(const struct rcore_text *text)
 		rcore_count_text(snapshot->other_count, number),
 		rcore_plural(snapshot->other_count));
 	for (size_t i = 0; i < shown; i++)
-		fprintf(out, " %d", lwp_of(&snapshot->others[i]));
+		fprintf(out, " %d",
+			rcore_lwp(snapshot->others[i].tid, snapshot->others[i].outer_tid));
 	rcore_text_ids_end(text, snapshot->other_count, shown);
 	if (!text->options.no_stacks)
 		print_other_stacks(text);
