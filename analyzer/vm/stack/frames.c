@@ -104,6 +104,11 @@ static struct rcore_error *decode_kind(struct rcore_loader *loader, struct rcore
 	case RCORE_FRAME_RUBY:
 		return decode_ruby(loader, frame, method, moment);
 	case RCORE_FRAME_CFUNC:
+		/* C code has neither: they are of an older frame here. */
+		if (moment->may_be_unfilled && (frame->pc || frame->iseq))
+			return rcore_error_create(RCORE_ERROR_CORRUPT,
+						  "C frame at 0x%" PRIx64 " with Ruby code",
+						  frame->cfp);
 		if (!method)
 			return rcore_error_create(
 				RCORE_ERROR_CORRUPT,

@@ -383,6 +383,35 @@ START_TEST(test_unfilled)
 }
 END_TEST
 
+/*
+ * Compiled code of 3.1 writes the environment of a C frame first, then counts
+ * it, and writes its words last: until then it has those of an older frame.
+ */
+START_TEST(test_unfilled_c)
+{
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	bool pushed_first = vm->ruby.layout.traits.frames_pushed_first;
+	push(&(struct fake_frame){.flags = RCORE_FRAME_MAGIC_CFUNC | RCORE_ENV_LOCAL |
+					   RCORE_FRAME_CFRAME,
+				  .pc = -1,
+				  .me_cref = world.each_method});
+	uint64_t cfp = fake_cfp(vm, world.running);
+	struct rcore_snapshot *snapshot = world_load_whole();
+	check_frame(innermost(snapshot, world.running), RCORE_FRAME_CFUNC, "Foo#each", NULL, 0);
+	world_free(snapshot);
+	for (size_t i = 0; i < 2; i++) {
+		FAKE_PUT(vm, cfp, cfp, iseq, i ? 0 : world.run);
+		FAKE_PUT(vm, cfp, cfp, pc, i ? 8 : 0);
+		snapshot = world_load_whole();
+		const struct rcore_frame *frame = innermost(snapshot, world.running);
+		ck_assert(frame->under_construction == pushed_first);
+		ck_assert((frame->kind == RCORE_FRAME_BROKEN) == pushed_first);
+		world_free(snapshot);
+	}
+}
+END_TEST
+
 /* A fiber's VM stack while it is created and freed. */
 START_TEST(test_empty_stack)
 {
@@ -499,10 +528,19 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {
-		test_stack,       test_kinds,       test_without_caller,     test_escaping,
-		test_misfits,     test_stale_pc,    test_escaped_unmarked,   test_unfilled,
-		test_empty_stack, test_root_status, test_root_without_stack, test_other_method,
-		test_many_frames};
+	const TTest *const tests[] = {test_stack,
+				      test_kinds,
+				      test_without_caller,
+				      test_escaping,
+				      test_misfits,
+				      test_stale_pc,
+				      test_escaped_unmarked,
+				      test_unfilled,
+				      test_unfilled_c,
+				      test_empty_stack,
+				      test_root_status,
+				      test_root_without_stack,
+				      test_other_method,
+				      test_many_frames};
 	return world_run("frames", tests, RCORE_COUNT(tests));
 }
