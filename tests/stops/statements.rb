@@ -118,7 +118,7 @@ module Statements
     "v += LOCK.synchronize { CALL.to_i }",
     "v += Mutex.new.synchronize { CALL.to_i }",
     "q = Queue.new\nt = Thread.new { q.pop.to_i + (CALL.to_i rescue 0) }\nq << 1\nv += t.value",
-    "t = Thread.new { sleep }\nThread.pass\nv += CALL.to_i rescue v += 1\nt.kill.join",
+    "t = Thread.new { sleep }\nThread.pass\nv += begin\nCALL.to_i\nrescue StandardError\n1\nensure\nt.kill.join\nend",
     "t = Thread.new { begin sleep ensure CALL rescue 0 end }\nThread.pass\nt.kill\nt.join",
     "t = Thread.new { Thread.current.report_on_exception = false; begin sleep; rescue Oops; 1; end }\nThread.pass until t.stop?\nt.raise(Oops)\nv += (t.value.to_i rescue 0)",
     "v += Thread.handle_interrupt(RuntimeError => :never) { CALL.to_i }",
