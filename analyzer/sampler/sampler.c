@@ -313,10 +313,10 @@ RCORE_HOT struct rcore_error *rcore_sampler_tick(struct rcore_sampler *sampler)
 	return err;
 }
 
-struct rcore_error *rcore_sampler_end_fibers(struct rcore_sampler *sampler)
+struct rcore_error *rcore_sampler_end_fibers(struct rcore_sampler *sampler, uint64_t time)
 {
 	rcore_sampler_forget_cleared(sampler);
-	return rcore_parked_end(sampler);
+	return rcore_parked_end(sampler, time);
 }
 
 void rcore_sampler_settle(struct rcore_sampler *sampler)

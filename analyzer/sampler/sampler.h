@@ -130,6 +130,13 @@ enum {
 /* Of a processor, for the parked fibers of one process. */
 #define RCORE_SAMPLER_FIBER_SHARE 0.015
 
+/* All samplers of a tick share it, so that ticks come in time. */
+struct rcore_fiber_time {
+	uint64_t left; /* nanoseconds; whoever uses them subtracts them */
+	/* The next sampler may look at some fibers even if nothing is left. */
+	bool is_first;
+};
+
 /* All zeroes: the defaults. */
 struct rcore_sampler_options {
 	double fiber_rate; /* of parked fibers, per second; 0: never */
@@ -140,10 +147,11 @@ struct rcore_sampler_options {
 	 */
 	double fiber_share;
 	/*
-	 * Nanoseconds that one tick spends on parked fibers. A round that takes
-	 * longer continues in the next tick. 0: no limit.
+	 * How long this tick may spend on parked fibers. A round that takes
+	 * longer continues in the next tick. NULL: no limit. Must outlive the
+	 * sampler.
 	 */
-	uint64_t fiber_tick_ns;
+	struct rcore_fiber_time *fiber_time;
 	/*
 	 * Which keys of contexts become labels; empty: all. Fields of what
 	 * fibers work on (recognizers.json) become labels only if `labels`,
@@ -331,10 +339,11 @@ uint64_t rcore_sampler_code_mappings(const struct rcore_sampler *sampler);
 
 /*
  * Ends the round of parked fibers that has begun, and samples those that have
- * not had their turn (`fiber_share`), so that the time until now is
- * represented. Errors: those of rcore_sampler_tick().
+ * not had their turn (`fiber_share`), so that the time until `time` is
+ * represented. `time` is of CLOCK_MONOTONIC in nanoseconds, and not before the
+ * last tick began. Errors: those of rcore_sampler_tick().
  */
-struct rcore_error *rcore_sampler_end_fibers(struct rcore_sampler *sampler);
+struct rcore_error *rcore_sampler_end_fibers(struct rcore_sampler *sampler, uint64_t time);
 
 /*
  * Adds everything that is known to the profile, before it is written: after

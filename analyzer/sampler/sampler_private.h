@@ -296,9 +296,10 @@ struct rcore_error *rcore_parked_search(struct rcore_sampler *sampler, uint64_t 
  * parked/turns.c: to be called at the beginning of a round, of each fiber that
  * it would read, and at its end. has_turn() returns false if the round should
  * leave the fiber out. begin_turns() and measure_turns() begin to measure what
- * the round costs, and add_cost() adds it to the round.
+ * the round costs, and add_cost() adds it to the round. The round's samples
+ * have `time`.
  */
-void rcore_parked_begin_turns(struct rcore_sampler *sampler);
+void rcore_parked_begin_turns(struct rcore_sampler *sampler, uint64_t time);
 void rcore_parked_measure_turns(struct rcore_sampler *sampler);
 void rcore_parked_add_cost(struct rcore_sampler *sampler);
 bool rcore_parked_has_turn(struct rcore_sampler *sampler, const struct rcore_parked *parked);
@@ -323,8 +324,8 @@ void rcore_parked_leave(struct rcore_sampler *sampler, struct rcore_parked *park
 /* parked/parked.c */
 struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now);
 void rcore_parked_free_all(struct rcore_sampler *sampler);
-/* Ends the round, and begins another one if the time until now needs it. */
-struct rcore_error *rcore_parked_end(struct rcore_sampler *sampler);
+/* Ends the round, and begins another one if the time until `time` needs it. */
+struct rcore_error *rcore_parked_end(struct rcore_sampler *sampler, uint64_t time);
 
 /* work_labels.c. Error of init(): NO_MEMORY. */
 struct rcore_error *rcore_sampler_work_labels_init(struct rcore_sampler *sampler);

@@ -93,6 +93,9 @@ static RCORE_HOT struct rcore_error *tick(struct rcore_sampling *sampling, uint6
 {
 	uint64_t begun = rcore_clock_ns();
 	bool has_tried = false;
+	/* The other half is for the threads. */
+	if (sampling->options->rate > 0)
+		sampling->fiber_time.left = (uint64_t)(SECOND / sampling->options->rate / 2);
 	for (size_t i = sampling->members.count; i-- > 0;) {
 		struct rcore_member *member = &sampling->members.items[i];
 		/*
@@ -108,6 +111,7 @@ static RCORE_HOT struct rcore_error *tick(struct rcore_sampling *sampling, uint6
 		if (!member->sampler && !member->is_given_up &&
 		    (rcore_process_is_alive(member->pid) || member->found == now))
 			continue;
+		sampling->fiber_time.is_first = i == sampling->ticks % sampling->members.count;
 		err = tick_member(sampling, member);
 		if (member->sampler && !err)
 			continue;
@@ -228,7 +232,7 @@ static struct rcore_error *report(struct rcore_sampling *sampling, bool is_last)
 		struct rcore_sampler *sampler = sampling->members.items[i].sampler;
 		/* It fails if the process has ended meanwhile. */
 		if (sampler && is_last)
-			rcore_error_free(rcore_sampler_end_fibers(sampler));
+			rcore_error_free(rcore_sampler_end_fibers(sampler, sampling->ended));
 		if (sampler)
 			rcore_sampler_settle(sampler);
 	}
@@ -308,6 +312,7 @@ static RCORE_HOT struct rcore_error *run(struct rcore_sampling *sampling)
 			err = rest(sampling, next);
 		now = rcore_clock_ns();
 	}
+	sampling->ended = now;
 	note_end(sampling, now);
 	if (!err)
 		err = rcore_records_add_last(sampling, now);
@@ -345,9 +350,8 @@ struct rcore_error *rcore_sampling_run(const struct rcore_sampling_options *opti
 		.options = options, .profile = profile, .cpu_begun = rcore_sampling_cpu()};
 	sampling.sampler_options = options->sampler;
 	sampling.sampler_options.kept = &sampling.kept;
-	/* The other half is for the threads. */
 	if (options->rate > 0)
-		sampling.sampler_options.fiber_tick_ns = (uint64_t)(SECOND / options->rate / 2);
+		sampling.sampler_options.fiber_time = &sampling.fiber_time;
 	sampling.open = *options->open;
 	struct rcore_choice *several =
 		sampling.open.choice ? NULL : rcore_choice_open_several();

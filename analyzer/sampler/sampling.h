@@ -67,11 +67,12 @@ struct rcore_sampling_options {
 
 struct rcore_sampling_summary {
 	struct rcore_sampler_statistics total; /* of all processes */
-	double seconds;                        /* from the first tick on */
-	double achieved;                       /* ticks per second */
-	double cpu_seconds;                    /* of rcore itself */
-	size_t processes;                      /* that were sampled */
-	size_t copied;                         /* of these, with BPF */
+	double seconds;  /* from the first tick to the end of the last one */
+	double achieved; /* ticks per second */
+	/* Of a processor, for rcore itself, also after the last tick. */
+	double own_percent;
+	size_t processes; /* that were sampled */
+	size_t copied;    /* of these, with BPF */
 	/* `pid` became another Ruby program after its first sample. */
 	bool has_executed;
 	/* It ended because no process was left, not because it was stopped. */

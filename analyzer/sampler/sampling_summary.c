@@ -53,11 +53,14 @@ void rcore_sampling_summary(const struct rcore_sampling *sampling,
 			rcore_statistics_add(
 				&ret->total,
 				rcore_sampler_statistics(sampling->members.items[i].sampler));
-	uint64_t now = rcore_clock_ns();
+	const uint64_t now = rcore_clock_ns();
+	const uint64_t end = sampling->ended ? sampling->ended : now;
 	ret->total.ticks = sampling->ticks;
-	ret->seconds = sampling->begun ? (double)(now - sampling->begun) / SECOND : 0;
+	ret->seconds = sampling->begun ? (double)(end - sampling->begun) / SECOND : 0;
 	ret->achieved = ret->seconds > 0 ? (double)sampling->ticks / ret->seconds : 0;
-	ret->cpu_seconds = rcore_sampling_cpu() - sampling->cpu_begun;
+	double elapsed = sampling->begun ? (double)(now - sampling->begun) / SECOND : 0;
+	ret->own_percent =
+		elapsed > 0 ? 100 * (rcore_sampling_cpu() - sampling->cpu_begun) / elapsed : 0;
 	if (!ret->copied)
 		return;
 	struct rcore_bpf_counts counts;

@@ -6,11 +6,6 @@
 
 #include "base/text.h"
 
-static double own_percent(const struct rcore_sampling_summary *summary)
-{
-	return summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0;
-}
-
 /* What follows the number of events. */
 static const char *unit_of(const struct rcore_record_summary *shown)
 {
@@ -32,7 +27,7 @@ void rcore_record_progress(const struct rcore_record_summary *shown)
 			summary->seconds,
 			shown->is_calls ? "" : "threads left their processors ",
 			(unsigned long long)summary->total.samples, unit_of(shown),
-			own_percent(summary));
+			summary->own_percent);
 		fflush(stderr);
 		return;
 	}
@@ -42,7 +37,7 @@ void rcore_record_progress(const struct rcore_record_summary *shown)
 		"%.1f %% of a processor (Ctrl-C stops it)\033[K",
 		summary->seconds, (unsigned long long)summary->total.samples,
 		rcore_plural(summary->total.samples), summary->achieved,
-		(unsigned long long)summary->total.rejected, own_percent(summary));
+		(unsigned long long)summary->total.rejected, summary->own_percent);
 	fflush(stderr);
 }
 
@@ -66,7 +61,7 @@ static void summarize_end(const struct rcore_record_summary *shown)
 static void summarize_own(const struct rcore_record_summary *shown)
 {
 	summarize_end(shown);
-	fprintf(stderr, "; rcore used %.2f %% of a processor\n", own_percent(shown->summary));
+	fprintf(stderr, "; rcore used %.2f %% of a processor\n", shown->summary->own_percent);
 }
 
 /* Of native frames in records of the BPF program. */

@@ -153,8 +153,7 @@ void rcore_top_draw(struct rcore_top *top, struct rcore_sampling *sampling)
 		 (unsigned long long)summary->total.threads,
 		 rcore_plural(summary->total.threads),
 		 (unsigned long long)summary->total.fibers, rcore_plural(summary->total.fibers),
-		 summary->achieved,
-		 summary->seconds > 0 ? 100 * summary->cpu_seconds / summary->seconds : 0);
+		 summary->achieved, summary->own_percent);
 	put_line(out, line, width);
 	snprintf(line, sizeof(line),
 		 "the last %d s, %s time, by %s; s: by self, t: by total, m: cpu or wall, q: "

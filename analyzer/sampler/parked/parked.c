@@ -24,7 +24,7 @@
  * To find the frames and labels of 10,000 fibers for the first time takes some
  * hundred milliseconds, in which no thread would be sampled. So a round reads
  * one slice of the fibers after the other, and leaves the rest to the next tick
- * when it has used its part of this one (fiber_tick_ns).
+ * when this one's time for fibers is used up (struct rcore_fiber_time).
  */
 enum {
 	SECOND = 1000000000,
@@ -300,12 +300,11 @@ static struct rcore_error *drop_gone(struct rcore_sampler *sampler)
 }
 
 /*
- * Continues a round until it is complete, or until `most` nanoseconds have
- * passed and a slice was read; 0: no limit.
+ * Continues a round until it is complete, or a slice was read and it is later
+ * than `deadline`.
  */
-static struct rcore_error *go_on(struct rcore_sampler *sampler, uint64_t most)
+static struct rcore_error *go_on(struct rcore_sampler *sampler, uint64_t deadline)
 {
-	const uint64_t begun = rcore_clock_ns();
 	struct rcore_error *err = NULL;
 	rcore_parked_measure_turns(sampler);
 	while (!err && sampler->turns.next < sampler->parked.count) {
@@ -314,7 +313,7 @@ static struct rcore_error *go_on(struct rcore_sampler *sampler, uint64_t most)
 		take(sampler, &slice);
 		if (slice.count)
 			err = look_at(sampler, &slice);
-		if (most && rcore_clock_ns() - begun >= most)
+		if (rcore_clock_ns() >= deadline)
 			break;
 	}
 	rcore_parked_add_cost(sampler);
@@ -325,8 +324,12 @@ static struct rcore_error *go_on(struct rcore_sampler *sampler, uint64_t most)
 	return drop_gone(sampler);
 }
 
-/* `tick` is when the tick began. */
-static struct rcore_error *begin_round(struct rcore_sampler *sampler, uint64_t tick)
+/*
+ * `tick` is when the tick began. The samples have `time`, or if that is 0, the
+ * time at which the list of fibers is known.
+ */
+static struct rcore_error *begin_round(struct rcore_sampler *sampler, uint64_t tick,
+				       uint64_t time)
 {
 	sampler->last_fibers = tick;
 	sampler->fiber_rounds++;
@@ -334,33 +337,47 @@ static struct rcore_error *begin_round(struct rcore_sampler *sampler, uint64_t t
 	struct rcore_error *err = rcore_parked_search(sampler, tick);
 	if (err)
 		return err;
-	rcore_parked_begin_turns(sampler);
+	rcore_parked_begin_turns(sampler, time ? time : rcore_clock_ns());
 	choose(sampler);
 	rcore_parked_add_cost(sampler);
 	return NULL;
 }
 
-RCORE_HOT struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now)
+static bool is_due(const struct rcore_sampler *sampler, uint64_t now)
 {
 	const struct rcore_sampler_options *options = &sampler->options;
-	struct rcore_error *err = NULL;
-	if (!sampler->turns.is_open) {
-		if (options->fiber_rate <= 0 ||
-		    (double)(now - sampler->last_fibers) < SECOND / options->fiber_rate)
-			return NULL;
-		err = begin_round(sampler, now);
-	}
-	return err ? err : go_on(sampler, options->fiber_tick_ns);
+	const struct rcore_fiber_time *time = options->fiber_time;
+	/* The first round is not put off: nothing has the time before it. */
+	if (time && !time->left && !time->is_first && sampler->fiber_rounds)
+		return false;
+	return sampler->turns.is_open ||
+	       (options->fiber_rate > 0 &&
+		(double)(now - sampler->last_fibers) >= SECOND / options->fiber_rate);
 }
 
-struct rcore_error *rcore_parked_end(struct rcore_sampler *sampler)
+RCORE_HOT struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now)
+{
+	struct rcore_fiber_time *time = sampler->options.fiber_time;
+	if (!is_due(sampler, now))
+		return NULL;
+	const uint64_t begun = rcore_clock_ns();
+	struct rcore_error *err = sampler->turns.is_open ? NULL : begin_round(sampler, now, 0);
+	if (!err)
+		err = go_on(sampler, time ? begun + time->left : UINT64_MAX);
+	const uint64_t used = rcore_clock_ns() - begun;
+	if (time)
+		time->left -= used < time->left ? used : time->left;
+	return err;
+}
+
+struct rcore_error *rcore_parked_end(struct rcore_sampler *sampler, uint64_t time)
 {
 	/* Its samples have the time at which it began: another one follows. */
 	bool was_open = sampler->turns.is_open;
-	struct rcore_error *err = was_open ? go_on(sampler, 0) : NULL;
+	struct rcore_error *err = was_open ? go_on(sampler, UINT64_MAX) : NULL;
 	if (err || (!was_open && sampler->turns.every <= 1))
 		return err;
 	sampler->turns.every = 1;
-	err = begin_round(sampler, rcore_clock_ns());
-	return err ? err : go_on(sampler, 0);
+	err = begin_round(sampler, time, time);
+	return err ? err : go_on(sampler, UINT64_MAX);
 }

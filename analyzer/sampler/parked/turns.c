@@ -23,14 +23,14 @@ enum {
 	NEIGHBOURS = 16,
 };
 
-void rcore_parked_begin_turns(struct rcore_sampler *sampler)
+void rcore_parked_begin_turns(struct rcore_sampler *sampler, uint64_t time)
 {
 	struct rcore_parked_turns *turns = &sampler->turns;
 	if (!turns->every)
 		turns->every = 1;
 	turns->read = turns->first = turns->left = turns->next = 0;
 	turns->cost = 0;
-	turns->time = rcore_clock_ns();
+	turns->time = time;
 	turns->is_open = true;
 	rcore_parked_measure_turns(sampler);
 }

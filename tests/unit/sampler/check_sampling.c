@@ -118,9 +118,32 @@ START_TEST(reports)
 }
 END_TEST
 
+/*
+ * After the last tick, a round of fibers may take as long as a second, in which
+ * no thread is sampled.
+ */
+START_TEST(end)
+{
+	const uint64_t second = 1000000000, now = rcore_clock_ns();
+	const struct rcore_sampling_options options = {.rate = 99};
+	struct rcore_sampling sampling = {.options = &options,
+					  .cpu_begun = rcore_sampling_cpu() - 1,
+					  .begun = now - 4 * second,
+					  .ended = now - 2 * second,
+					  .ticks = 100};
+	struct rcore_sampling_summary summary;
+	rcore_sampling_summary(&sampling, &summary);
+	ck_assert_double_eq_tol(summary.seconds, 2, 1e-6);
+	ck_assert_double_eq_tol(summary.achieved, 50, 1e-6);
+	/* Of all the time in which rcore worked. */
+	ck_assert_double_gt(summary.own_percent, 0);
+	ck_assert_double_le(summary.own_percent, 26);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {endless, stopped, uses, reports};
+	const TTest *const tests[] = {endless, stopped, uses, reports, end};
 	const struct rcore_test_suite suite = {
 		.name = "sampling", .tests = tests, .count = RCORE_COUNT(tests)};
 	return rcore_test_suite_run(&suite);

@@ -35,7 +35,7 @@ static struct rcore_sampler *sampler_of_many(size_t rounds)
 {
 	struct rcore_sampler *sampler = calloc(1, sizeof(*sampler));
 	ck_assert_ptr_nonnull(sampler);
-	rcore_parked_begin_turns(sampler);
+	rcore_parked_begin_turns(sampler, 1);
 	sampler->turns.every = EVERY;
 	sampler->fiber_rounds = rounds;
 	return sampler;
