@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/text.h"
 #include "report/heap_diff.h"
@@ -22,20 +23,36 @@ static void print_sides(const struct rcore_pen *pen, const struct rcore_heap_dif
 	}
 }
 
+static long tenths(uint64_t bytes)
+{
+	return lround(rcore_text_mebibytes(bytes) * 10);
+}
+
 /* C memory may grow although no path does, so it is printed first. */
 static void print_c_memory(const struct rcore_heap_diff *diff, FILE *out)
 {
-	double first = 0, last = 0;
+	const struct rcore_diff_sum *first = diff->sides[0].c_memory;
+	const struct rcore_diff_sum *last = diff->sides[diff->side_count - 1].c_memory;
+	size_t known = 0;
 	for (size_t i = 0; i < diff->side_count; i++)
-		if (!diff->sides[i].c_memory)
-			return;
+		known += diff->sides[i].c_memory != NULL;
+	if (!known)
+		return;
 	fputs("C memory in use: ", out);
 	for (size_t i = 0; i < diff->side_count; i++) {
-		last = rcore_text_mebibytes(diff->sides[i].c_memory->bytes);
-		first = i ? first : last;
-		fprintf(out, "%s%.1f MiB", i ? ", then " : "", last);
+		const struct rcore_diff_sum *sum = diff->sides[i].c_memory;
+		fputs(i ? ", then " : "", out);
+		if (sum)
+			fprintf(out, "%.1f MiB", rcore_text_mebibytes(sum->bytes));
+		else
+			fputs("unknown", out);
 	}
-	fprintf(out, " (%+.1f MiB; `rcore heap malloc` prints the owners)\n", last - first);
+	fputs(" (", out);
+	/* Less than a tenth is neither growth nor its opposite. */
+	if (first && last)
+		fprintf(out, "%+.1f MiB; ",
+			(double)(tenths(last->bytes) - tenths(first->bytes)) / 10);
+	fputs("`rcore heap malloc` prints the owners)\n", out);
 }
 
 static void print_growth(const struct rcore_pen *pen, const struct rcore_diff_growth *growth,
