@@ -133,9 +133,10 @@ const struct rcore_command rcore_cli_ps = {
 	.topic = RCORE_TOPIC_LOOK,
 	.input = RCORE_INPUT_NONE,
 	.summary = "list the processes that run Ruby",
-	.doc = "List the processes that run Ruby: the pid, the release, the state of the main "
-	       "thread, the number of kernel threads, and the title of each. A process that "
-	       "cannot be read is listed with the reason.",
+	.doc = "List the processes that run Ruby: the pid, the release, the state, the number "
+	       "of kernel threads, and the title of each. The state is that of the busiest "
+	       "thread: running, if any of them is. A process that cannot be read is listed "
+	       "with the reason.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.shell_examples =

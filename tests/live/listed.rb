@@ -6,7 +6,8 @@ module Listed
 
   def self.cases(rubies)
     rubies.map { |ruby| LiveCase.new("ps #{ruby.name}") { Listed.one(self, ruby) } } +
-      [LiveCase.new("a process by its title") { Listed.named(self, rubies.last) },
+      [LiveCase.new("ps of a busy thread") { Listed.beside(self, rubies.last) },
+       LiveCase.new("a process by its title") { Listed.named(self, rubies.last) },
        LiveCase.new("ps of another user") { Listed.unreadable(self, rubies.find { |ruby| ruby.root.empty? } || rubies.first) }]
   end
 
@@ -23,6 +24,16 @@ module Listed
       out, = rcore("ps")
       line = out.lines.find { |each| each.split.first == pid.to_s }
       test.fail("not escaped: #{line.inspect}") unless line&.end_with?("worker \\e[31m 1\n")
+      test.goes_on(counter)
+    end
+  end
+
+  # The main thread waits for another one, which works.
+  def self.beside(test, ruby)
+    test.with_program(ruby, "titled.rb", environment: {"BESIDE" => "1"}) do |pid, counter|
+      test.wait_until("the main thread to sleep") { File.read("/proc/#{pid}/stat")[/.*\) (\w)/, 1] == "S" }
+      rows, = list(test)
+      test.same("state", "running", rows.find { |each| each["pid"] == pid }&.fetch("state"))
       test.goes_on(counter)
     end
   end

@@ -18,4 +18,5 @@ end
 at_exit { forked.each { |pid| Process.kill(:KILL, pid) } }
 Array.new(3) { Thread.new { sleep } }.each { |thread| thread.name = "waiter" }
 File.write("pid", $$.to_s)
-count_forever
+Thread.new { loop { nil } } if ENV["BESIDE"]
+ENV["BESIDE"] ? Thread.new { count_forever }.join : count_forever

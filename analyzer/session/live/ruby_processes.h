@@ -12,6 +12,7 @@
  */
 struct rcore_ruby_process {
 	int pid;
+	/* `state`: of the busiest thread */
 	struct rcore_live_status status;
 	char *command;              /* title or command line; NULL: unknown */
 	char *problem;              /* why it cannot be read; NULL: it can */
