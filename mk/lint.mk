@@ -35,7 +35,7 @@ if_release = case $$($(1) --version) in \
 	esac
 
 lint-format:
-	@$(call if_release,clang-format,14.,clang-format --dry-run --Werror $(LINT_C))
+	@$(call if_release,clang-format,14.,clang-format --dry-run --Werror $(LINT_C) || { echo "lint: clang-format -i FILE formats a file"; exit 1; })
 
 # tests/unit/image/programs/target.c crashes in every way on purpose; cppcheck does not know the addresses of labels in interpreter.c.
 lint-c:

@@ -12,7 +12,9 @@
 
 /*
  * What the checks of fields.def (check_*.c) share. A check looks at the field
- * of one sample object. `s` is all samples, `base` is the object's address.
+ * of one sample object. `s` is all samples, `base` is the object's address,
+ * `field` is where the layout has the field. CHECK(name) defines the check that
+ * a row of fields.def calls `name`; field_check.h explains what it returns.
  */
 #define CHECK(name)                                                                         \
 	enum rcore_verdict rcore_check_##name(const struct rcore_samples *s, uint64_t base, \

@@ -7,8 +7,10 @@
 
 /*
  * Checks single fields on sample objects: a pointer that points back, a VALUE
- * of a possible type, a closed list. The verdict is silent for a NULL, or for a
- * number that shows little.
+ * of a possible type, a closed list. A check returns RCORE_HOLDS if the sample
+ * shows that the field is right, RCORE_FAILS if it shows that it is wrong or
+ * cannot be read, and RCORE_SILENT if it shows little: for a NULL, or for a
+ * small number.
  */
 enum rcore_verdict { RCORE_SILENT, RCORE_HOLDS, RCORE_FAILS };
 

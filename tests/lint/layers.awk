@@ -41,7 +41,7 @@ FNR == 1 {
 	if (quoted[2] ~ elfutils && !may_elf)
 		complain("elfutils' <" quoted[2] "> belongs in image/, target/core/, target/pack/ and layout/dwarf*")
 	if (quoted[2] ~ /^sys\// && (own == "ruby" || own == "vm" || own == "proof"))
-		complain(own "/ reads the target through target/ alone, not <" quoted[2] ">")
+		complain(own "/ runs on fake memory, without <" quoted[2] ">: define here what you need of it")
 }
 
 END { exit failed }

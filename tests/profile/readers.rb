@@ -4,10 +4,13 @@ require "json"
 require "open3"
 
 # Reads outputs of `rcore report`, and returns how they differ from the sums of
-# what was recorded; nil: they do not.
+# what was recorded; nil: they do not. Each reader of ALL is called with the
+# path of an output, the Sums that it must have, and the measure (:wall, :cpu).
 module Readers
   # stacks: {[labels, outermost first] => nanoseconds}
   Sums = Struct.new(:stacks, :whole) do
+    # A sample without frames counts for "(no frames)" here, and for nothing in
+    # `totals`.
     def selves = count { |stack| [stack.last || "(no frames)"] }
 
     def totals = count { |stack| stack.uniq }

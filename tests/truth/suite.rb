@@ -70,7 +70,7 @@ class Suite
 
   def jobs
     cases = Fixture.all(fixtures).select { |fixture| @name.nil? || fixture.name == @name }
-    abort "#{@program}: no such case or Ruby" if @rubies.empty? || cases.empty?
+    abort "#{@program}: no such case or Ruby; cases are in #{fixtures.delete_prefix("#{Dir.pwd}/")}, Rubies in tests/packages/rubies" if @rubies.empty? || cases.empty?
     missing = @rubies.map(&:missing).compact
     abort missing.map { |line| "#{@program}: #{line}" }.join("\n") unless missing.empty?
     all = cases.flat_map { |fixture| jobs_of(fixture) }

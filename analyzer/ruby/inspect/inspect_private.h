@@ -22,8 +22,9 @@ enum {
  * own part and, if it contains other values, opens a frame. A frame's `next`
  * writes the separator and names the next value to print, or writes the end.
  * rcore_inspect() works on the innermost frame. To add a type, add a function
- * to the file of its family, and a line to the table of inspect.c (by type) or
- * inspect_data.c (by the name of a T_DATA).
+ * to the file of its family, and a line to the table of inspect.c (by type),
+ * inspect_object.c (by the class of a T_OBJECT) or inspect_types.h (by the name
+ * of a T_DATA).
  */
 struct rcore_inspect;
 struct rcore_inspect_frame;

@@ -274,10 +274,12 @@ static void check_process_options(const struct rcore_command *command)
 	struct rcore_option_group groups[RCORE_CLI_GROUPS];
 	const size_t count = rcore_cli_groups(command, NULL, NULL, NULL, groups);
 	ck_assert_msg(has_option(groups, count, "exact") == has_option(groups, count, "fiber"),
-		      "%s: --exact or --fiber, but not both", command->name);
+		      "%s: --exact or --fiber, but not both: see RCORE_WITHOUT_EXACT",
+		      command->name);
 	ck_assert_msg(!has_option(groups, count, "watch") ||
 			      has_option(groups, count, "thread"),
-		      "%s: --watch, but not --thread", command->name);
+		      "%s: --watch, but not --thread: add RCORE_WITHOUT_WATCH to .without",
+		      command->name);
 	for (const struct rcore_command *const *sub = command->subcommands; sub && *sub; sub++)
 		check_process_options(*sub);
 }
