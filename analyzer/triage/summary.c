@@ -61,6 +61,7 @@ static struct rcore_error *add_lock(struct rcore_summary *summary,
 	fputs(" for ", out);
 	rcore_lock_write(snapshot, lock->kind, lock->object, lock->address, &lock->owner, out);
 	rcore_summary_holder(snapshot, line.holder, out);
+	rcore_summary_places(snapshot, line.fibers, line.fiber_count, out);
 	return rcore_summary_add(summary, &line, out, &text);
 }
 
@@ -86,6 +87,7 @@ static struct rcore_error *add_queue(struct rcore_summary *summary,
 	rcore_wait_object_write(wait, out);
 	fprintf(out, ", which is full (%" PRIu64 " of %" PRIu64 " items)", wait->length,
 		wait->max);
+	rcore_summary_places(snapshot, line.fibers, line.fiber_count, out);
 	return rcore_summary_add(summary, &line, out, &text);
 }
 
@@ -189,6 +191,7 @@ static struct rcore_error *add_connections(struct rcore_summary *summary,
 		fprintf(out, "; %s", rcore_fiber_text(snapshot, line.holder));
 	rcore_summary_state(snapshot, line.holder, pool->holder_count > 1 ? " " : ", which ",
 			    out);
+	rcore_summary_places(snapshot, line.fibers, line.fiber_count, out);
 	return rcore_summary_add(summary, &line, out, &text);
 }
 

@@ -71,17 +71,82 @@ static void write_state(const struct rcore_snapshot *snapshot, const struct rcor
 		write_activity(fiber, out);
 }
 
-/* The application's frame; if there is none, the innermost that has a file. */
-static void write_place(const struct rcore_fiber *fiber, FILE *out)
+const struct rcore_frame *rcore_summary_place(const struct rcore_fiber *fiber)
 {
 	const struct rcore_frame *frame = rcore_application_frame(fiber);
 	for (size_t i = 0; !frame && i < fiber->frame_count; i++)
 		if (fiber->frames[i].path)
 			frame = &fiber->frames[i];
+	return frame;
+}
+
+static void write_place(const struct rcore_fiber *fiber, FILE *out)
+{
+	const struct rcore_frame *frame = rcore_summary_place(fiber);
 	if (!frame)
 		return;
 	fputs(" in ", out);
 	rcore_summary_frame(frame, true, out);
+}
+
+struct place {
+	const struct rcore_frame *frame;
+	size_t count;
+};
+
+static bool is_same_place(const struct rcore_frame *one, const struct rcore_frame *other)
+{
+	return one->line == other->line && rcore_same_text(one->label, other->label) &&
+	       rcore_same_text(one->path, other->path);
+}
+
+/* Adds a place to those that are known; ignores it if there are too many. */
+static size_t add_place(struct place *places, size_t known, size_t limit,
+			const struct rcore_frame *frame)
+{
+	size_t at = 0;
+	while (at < known && !is_same_place(places[at].frame, frame))
+		at++;
+	if (at == limit)
+		return known;
+	if (at == known)
+		places[known++] = (struct place){frame, 0};
+	places[at].count++;
+	/* Keeps them in order. */
+	for (; at && places[at - 1].count < places[at].count; at--) {
+		struct place more = places[at];
+		places[at] = places[at - 1];
+		places[at - 1] = more;
+	}
+	return known;
+}
+
+void rcore_summary_places(const struct rcore_snapshot *snapshot, const int *fibers,
+			  size_t count, FILE *out)
+{
+	enum { KNOWN = 16, SHOWN = 2 };
+	struct place places[KNOWN];
+	size_t known = 0, left = count;
+	for (size_t i = 0; i < count; i++) {
+		const struct rcore_frame *frame =
+			rcore_summary_place(&snapshot->fibers[fibers[i]]);
+		if (frame)
+			known = add_place(places, known, KNOWN, frame);
+	}
+	for (size_t i = 0; i < known && i < SHOWN; i++) {
+		fputs(i ? ", " : "; ", out);
+		if (count == 1)
+			fputs(rcore_fiber_text(snapshot, fibers[0]), out);
+		else if (places[i].count == count)
+			fputs("all", out);
+		else
+			fprintf(out, "%zu", places[i].count);
+		fputs(i ? " in " : places[i].count > 1 ? " wait in " : " waits in ", out);
+		rcore_summary_frame(places[i].frame, true, out);
+		left -= places[i].count;
+	}
+	if (known && left)
+		fprintf(out, ", %zu elsewhere", left);
 }
 
 void rcore_summary_holder(const struct rcore_snapshot *snapshot, int index, FILE *out)

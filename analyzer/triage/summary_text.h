@@ -15,6 +15,20 @@ void rcore_summary_who(const struct rcore_snapshot *snapshot, const int *fibers,
 void rcore_summary_frame(const struct rcore_frame *frame, bool with_line, FILE *out);
 
 /*
+ * Returns the frame that says where a fiber is: the innermost one of the
+ * application; if there is none, the innermost one that has a file; or NULL.
+ */
+const struct rcore_frame *rcore_summary_place(const struct rcore_fiber *fiber);
+
+/*
+ * Writes where the fibers wait: "; 3 wait in Cart#update (app/cart.rb:3), 1 in
+ * Page#load (app/page.rb:4)", or nothing if that is unknown. The places of the
+ * most fibers come first; only a few are written.
+ */
+void rcore_summary_places(const struct rcore_snapshot *snapshot, const int *fibers,
+			  size_t count, FILE *out);
+
+/*
  * Writes what the holder of a lock does, and where: ", which sleeps for 5 s in
  * Rate.fetch (app/rate.rb:14)". If it waits for a lock itself, the holder of
  * that lock follows.

@@ -206,6 +206,12 @@ void rcore_test_waits(struct rcore_snapshot *snapshot)
 		thread->status = i ? RCORE_THREAD_STOPPED : RCORE_THREAD_RUNNABLE;
 		add(snapshot, i, true, RCORE_FIBER_RESUMED, i ? &kinds[i - 1] : NULL);
 	}
+	/* Where T6 waits. */
+	static struct rcore_frame pushing[] = {
+		{.kind = RCORE_FRAME_CFUNC, .label = "Thread::SizedQueue#push"},
+		{.label = "Shop#\x1b[7m", .path = "app/shop.rb", .line = 12}};
+	snapshot->fibers[5].frames = pushing;
+	snapshot->fibers[5].frame_count = 2;
 	add(snapshot, 0, false, RCORE_FIBER_TERMINATED, NULL);
 	add(snapshot, 0, false, RCORE_FIBER_SUSPENDED, NULL);
 	add(snapshot, 0, false, RCORE_FIBER_SUSPENDED, &parked[0]);

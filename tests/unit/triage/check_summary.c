@@ -116,6 +116,57 @@ START_TEST(test_lock)
 }
 END_TEST
 
+/* Where the waiters are: the places of the most first, and not all of them. */
+START_TEST(test_places)
+{
+	static const struct rcore_frame places[][1] = {
+		{{.label = "Page#load", .path = "app/page.rb", .line = 4}},
+		{{.label = "Cart#update", .path = "app/cart.rb", .line = 3}},
+		{{.label = "Cart#update", .path = "app/cart.rb", .line = 9}},
+		{{.label = "Cart#clear", .path = "app/cart.rb"}},
+	};
+	static const struct {
+		int of[7]; /* the place of each waiter; -1: no frames */
+		const char *expected;
+	} cases[] = {
+		{{0, 0, 0, 0, 0, 0, 0}, "all wait in Page#load (app/page.rb:4)"},
+		{{0, 1, 1, 0, 1, 1, 0},
+		 "4 wait in Cart#update (app/cart.rb:3), 3 in Page#load (app/page.rb:4)"},
+		{{0, 1, 2, 2, 2, 1, 3},
+		 "3 wait in Cart#update (app/cart.rb:9), 2 in Cart#update (app/cart.rb:3), "
+		 "2 elsewhere"},
+		{{-1, 3, -1, -1, -1, -1, -1},
+		 "1 waits in Cart#clear (app/cart.rb), 6 elsewhere"},
+	};
+	for (size_t i = 0; i < RCORE_COUNT(cases); i++) {
+		struct rcore_test_threads test;
+		char expected[512];
+		rcore_test_threads_init(&test, 9, 0);
+		lock(&test, 1, 2, 8);
+		test.snapshot.threads[1].gvl = RCORE_GVL_HOLDER;
+		for (int j = 0; j < 7; j++)
+			if (cases[i].of[j] >= 0)
+				FRAMES(&test, j + 2, places[cases[i].of[j]]);
+		rcore_idle_threads_find(&test.snapshot);
+		ck_assert_ptr_null(rcore_summary_find(&test.snapshot));
+		snprintf(expected, sizeof(expected),
+			 "7 threads wait for Mutex 0x1001 held by T2, which runs; %s",
+			 cases[i].expected);
+		ck_assert_str_eq(test.snapshot.summary[0].text, expected);
+		rcore_arena_deinit(&test.snapshot.arena);
+	}
+	/* One waiter is named. */
+	struct rcore_test_threads test;
+	rcore_test_threads_init(&test, 3, 0);
+	lock(&test, 1, 2, 2);
+	test.snapshot.threads[1].gvl = RCORE_GVL_HOLDER;
+	FRAMES(&test, 2, busy_frames);
+	expect(&test,
+	       "T3 waits for Mutex 0x1001 held by T2, which runs; T3 waits in Rate.fetch "
+	       "(app/rate.rb:14)\n");
+}
+END_TEST
+
 /*
  * If a holder wants another lock itself, the last holder is the one to look at.
  */
@@ -312,10 +363,10 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_nothing,    test_lock,       test_chain,
-				      test_deadlock,   test_gvl,        test_gvl_held,
-				      test_pool,       test_groups,     test_many,
-				      test_full_queue, test_idle_holder};
+	const TTest *const tests[] = {test_nothing,  test_lock,       test_places,
+				      test_chain,    test_deadlock,   test_gvl,
+				      test_gvl_held, test_pool,       test_groups,
+				      test_many,     test_full_queue, test_idle_holder};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
 		.name = "summary", .tests = tests, .count = RCORE_COUNT(tests)});
 }

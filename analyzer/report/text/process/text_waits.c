@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "model/wait_text.h"
+#include "triage/summary_text.h"
 #include "triage/wait_peer.h"
 
 void rcore_text_deadlocks(const struct rcore_pen *pen, const struct rcore_snapshot *snapshot)
@@ -121,6 +122,16 @@ static const char *state(const struct rcore_snapshot *snapshot, const struct rco
 	return thread->gvl == RCORE_GVL_WAITING ? "is ready to run" : "unknown";
 }
 
+/* Where in the application; `before` is what leads to it. */
+static void print_place(const struct rcore_fiber *fiber, const char *before, FILE *out)
+{
+	const struct rcore_frame *frame = rcore_summary_place(fiber);
+	if (!frame)
+		return;
+	fputs(before, out);
+	rcore_summary_frame(frame, true, out);
+}
+
 /* A thread without the GVL is in a method written in C. */
 static void print_state(const struct rcore_snapshot *snapshot, const struct rcore_fiber *fiber,
 			FILE *out)
@@ -133,6 +144,7 @@ static void print_state(const struct rcore_snapshot *snapshot, const struct rcor
 		fputs(", in ", out);
 		rcore_escape_write(out, fiber->frames[0].label);
 	}
+	print_place(fiber, is_in_c ? ", called in " : ", in ", out);
 	putc('\n', out);
 }
 
@@ -182,6 +194,7 @@ static void print_row(const struct rcore_pen *pen, const struct rcore_snapshot *
 		return;
 	}
 	rcore_wait_write(snapshot, fiber->wait, pen->out);
+	print_place(fiber, ", in ", pen->out);
 	rcore_style(pen, RCORE_STYLE_QUIET);
 	fprintf(pen->out, "  [%s", sources[fiber->wait->source]);
 	if (fiber->wait->method) {
