@@ -3,7 +3,7 @@
 
 #include "ruby/get.h"
 #include "ruby/inspect/inspect_private.h"
-#include "ruby/inspect/regexp_names.h"
+#include "ruby/inspect/text/regexp_names.h"
 #include "ruby/object/string.h"
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "ruby/inspect/regexp_names.h"
+#include "ruby/inspect/text/regexp_names.h"
 
 #include <string.h>
 

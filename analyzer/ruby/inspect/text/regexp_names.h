@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef RCORE_RUBY_REGEXP_NAMES_H
-#define RCORE_RUBY_REGEXP_NAMES_H
+#ifndef RCORE_RUBY_INSPECT_TEXT_REGEXP_NAMES_H
+#define RCORE_RUBY_INSPECT_TEXT_REGEXP_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/*
+ * ruby/inspect/text/ prints Strings, Symbols and what belongs to regular
+ * expressions, and knows encodings. Start with inspect_string.c.
+ */
 
 /*
  * Finds the name of a regular expression's group in its source. In a pattern
