@@ -3,6 +3,7 @@
 # Checks that each source file has the licence and is not too long, and that no
 # file names a path or a host outside the lists below, so nothing of one
 # developer's machine slips in.
+. tests/lint/files.sh
 status=0
 complain() {
 	echo "$1"
@@ -10,8 +11,7 @@ complain() {
 }
 
 # A table (.def) has a line for each of its items.
-unfit=$(git ls-files -co --exclude-standard | grep -E '\.(c|h|S|def|awk|mk|py|rb|sh)$|^Makefile$|^scripts/|^\.ci/' |
-	while read -r file; do [ ! -f "$file" ] || echo "$file"; done |
+unfit=$(files | grep -E '\.(c|h|S|def|awk|mk|py|rb|sh)$|^Makefile$|^scripts/|^\.ci/' |
 	xargs -r awk '
 		function check() {
 			if (!licensed)
@@ -38,14 +38,14 @@ unfit=$(git ls-files -co --exclude-standard | grep -E '\.(c|h|S|def|awk|mk|py|rb
 [ -z "$unfit" ] || complain "$unfit"
 
 folders='app|bin|boot|dev|etc|home|lib|lib64|opt|proc|root|run|sbin|srv|sys|tmp|usr|var|nonexistent'
-foreign=$(git ls-files -co --exclude-standard | xargs -r grep -IoHnE "(^|[[:space:]\"'=(:])/[a-z][a-z0-9_.-]*/[A-Za-z0-9._-]+" |
+foreign=$(files | xargs -r grep -IoHnE "(^|[[:space:]\"'=(:])/[a-z][a-z0-9_.-]*/[A-Za-z0-9._-]+" |
 	grep -vE ":[^/]?/($folders)/")
 [ -z "$foreign" ] || complain "$foreign
 a path that not every machine has"
 
 hosts='github\.com|bugs\.ruby-lang\.org|docs\.ruby-lang\.org|www\.ruby-lang\.org|elfutils\.org|debuginfod\.[a-z.]*|docs\.oasis-open\.org|json-schema\.org|www\.speedscope\.app|www\.w3\.org|www\.debian\.org|flapenguin\.me|example\.com|127\.0\.0\.1'
 # The files in tests/schemas come from other projects.
-foreign=$(git ls-files -co --exclude-standard | grep -v '^tests/schemas/' | xargs -r grep -IoHnE 'https?://[A-Za-z0-9.-]+' |
+foreign=$(files | grep -v '^tests/schemas/' | xargs -r grep -IoHnE 'https?://[A-Za-z0-9.-]+' |
 	grep -vE "https?://($hosts)\$")
 [ -z "$foreign" ] || complain "$foreign
 a host that is not in the list of $0"

@@ -6,7 +6,7 @@ require_relative "../support/child"
 class Debugger
   CACHE = File.join(TestRuby::CACHE, "debuggers")
   SCRIPT = File.expand_path("../../gdb/rcore-gdb.py", __dir__)
-  LIBRARY = File.expand_path(ENV["RCORE_LIBRARY"] || "../../build/librcore.so", __dir__)
+  LIBRARY = File.expand_path(ENV["RCORE_LIBRARY"] || File.join(__dir__, "../../build/librcore.so"))
 
   # Seconds. A condition of a breakpoint reads the process each time that any
   # fiber comes there, and a busy machine is slow.
