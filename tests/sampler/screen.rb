@@ -91,6 +91,8 @@ module Screen
     test.fail("not by self time") unless terminal.wait("by self") { |lines| lines[1].include?("cpu time, by self") }
     terminal.type("t")
     terminal.wait("by total") { |lines| lines[1].include?("by total") }
+    terminal.type("a")
+    terminal.wait("methods of the application") { |lines| lines[1].include?("by application") && lines.any? { |line| line =~ /\A *\d+\.\d  block .*in <main>/ } && lines.none? { |line| line.include?("<internal:") || line.include?("Integer#times") } }
     terminal.type("m")
     terminal.wait("wall time") { |lines| lines[1].include?("wall time") }
     terminal.type("s")

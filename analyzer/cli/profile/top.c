@@ -13,6 +13,7 @@
 #include "cli/profile/top_screen.h"
 #include "cli/target.h"
 #include "profile/tree.h"
+#include "report/profile/application.h"
 #include "sampler/sampling.h"
 
 enum { SECOND = 1000000000 };
@@ -74,8 +75,8 @@ static void turn(struct rcore_top *top)
 	top->seconds++;
 	top->slot = (top->slot + 1) % RCORE_TOP_WINDOW;
 	for (size_t i = 0; i < top->methods.count; i++)
-		top->methods.items[i].self[top->slot] = top->methods.items[i].total[top->slot] =
-			0;
+		for (size_t j = 0; j < RCORE_TOP_ORDERS; j++)
+			top->methods.items[i].times[j][top->slot] = 0;
 	for (size_t i = 0; i < top->threads.count; i++)
 		for (size_t j = 0; j < RCORE_SAMPLE_STATES; j++)
 			top->threads.items[i].states[j][top->slot] = 0;
@@ -92,7 +93,9 @@ static bool reserve(struct rcore_top *top)
 	return true;
 }
 
-static void add_sample(struct rcore_top *top, const struct rcore_profile_sample *sample)
+/* `owners` is that of rcore_application_owners(). */
+static void add_sample(struct rcore_top *top, const struct rcore_profile_sample *sample,
+		       const uint32_t *owners)
 {
 	const struct rcore_profile *profile = top->profile;
 	uint64_t time = top->is_wall ? sample->wall : sample->cpu;
@@ -101,16 +104,19 @@ static void add_sample(struct rcore_top *top, const struct rcore_profile_sample 
 	top->samples++;
 	if (state != RCORE_SAMPLE_PARKED && state < RCORE_SAMPLE_STATES)
 		top->threads.items[sample->thread].states[state][top->slot] += sample->wall;
+	if (owners[sample->node])
+		top->methods.items[owners[sample->node]].times[RCORE_TOP_OWN][top->slot] +=
+			time;
 	for (uint32_t node = sample->node; node;
 	     node = rcore_profile_node_at(profile, node)->parent) {
 		uint32_t frame = rcore_profile_node_at(profile, node)->frame;
 		struct rcore_top_method *method =
 			&top->methods.items[rcore_profile_frame_at(profile, frame)->function];
 		if (is_innermost)
-			method->self[top->slot] += time;
+			method->times[RCORE_TOP_SELF][top->slot] += time;
 		is_innermost = false;
 		if (method->seen != top->samples)
-			method->total[top->slot] += time;
+			method->times[RCORE_TOP_TOTAL][top->slot] += time;
 		method->seen = top->samples;
 	}
 }
@@ -119,10 +125,14 @@ static bool add_samples(struct rcore_top *top)
 {
 	struct rcore_profile *profile = top->profile;
 	turn(top);
-	if (!reserve(top))
+	uint32_t *owners = rcore_application_owners(profile);
+	if (!owners || !reserve(top)) {
+		free(owners);
 		return false;
+	}
 	for (size_t i = 0; i < profile->samples.count; i++)
-		add_sample(top, &profile->samples.items[i]);
+		add_sample(top, &profile->samples.items[i], owners);
+	free(owners);
 	return true;
 }
 
@@ -149,6 +159,9 @@ static struct rcore_error *each_second(struct rcore_sampling *sampling, bool is_
 	return NULL;
 }
 
+/* By enum rcore_top_order. */
+static const char order_keys[] = "sta";
+
 static bool each_tick(void *context)
 {
 	struct rcore_top *top = context;
@@ -161,8 +174,9 @@ static bool each_tick(void *context)
 		return false; /* the terminal is gone */
 	for (ssize_t i = 0; i < count; i++) {
 		top->wants_end |= keys[i] == 'q';
-		if (keys[i] == 's' || keys[i] == 't')
-			top->by_total = keys[i] == 't';
+		const char *order = keys[i] ? strchr(order_keys, keys[i]) : NULL;
+		if (order)
+			top->order = (enum rcore_top_order)(order - order_keys);
 		if (keys[i] == 'm') {
 			top->is_wall = !top->is_wall;
 			for (size_t j = 0; j < top->methods.count; j++)

@@ -18,6 +18,14 @@
 
 enum { ROWS = 24, COLUMNS = 80 };
 
+static const struct {
+	const char *name, *heading;
+} orders[] = {
+	[RCORE_TOP_SELF] = {"self", "SELF % TOTAL %  METHOD"},
+	[RCORE_TOP_TOTAL] = {"total", "SELF % TOTAL %  METHOD"},
+	[RCORE_TOP_OWN] = {"application", "TIME %  INNERMOST METHOD OF THE APPLICATION"},
+};
+
 static uint64_t sum(const uint64_t *window)
 {
 	uint64_t all = 0;
@@ -100,8 +108,8 @@ static void draw_methods(struct rcore_top *top, FILE *out, size_t rows, size_t w
 	size_t count = 0;
 	for (size_t i = 0; order && i < top->methods.count; i++) {
 		const struct rcore_top_method *method = &top->methods.items[i];
-		all += sum(method->self);
-		uint64_t value = sum(top->by_total ? method->total : method->self);
+		all += sum(method->times[RCORE_TOP_SELF]);
+		uint64_t value = sum(method->times[top->order]);
 		if (value)
 			order[count++] = (struct row){(uint32_t)i, value};
 	}
@@ -115,9 +123,14 @@ static void draw_methods(struct rcore_top *top, FILE *out, size_t rows, size_t w
 			     rcore_profile_text(top->profile, function->label));
 		rcore_escape(path, sizeof(path),
 			     rcore_profile_text(top->profile, function->path));
-		snprintf(line, sizeof(line), "%6.1f %6.1f  %s  %s%s%.0u",
-			 share(sum(method->self), all), share(sum(method->total), all), label,
-			 path, function->first_line ? ":" : "", function->first_line);
+		int at = top->order == RCORE_TOP_OWN
+				 ? snprintf(line, sizeof(line), "%6.1f",
+					    share(order[i].order, all))
+				 : snprintf(line, sizeof(line), "%6.1f %6.1f",
+					    share(sum(method->times[RCORE_TOP_SELF]), all),
+					    share(sum(method->times[RCORE_TOP_TOTAL]), all));
+		snprintf(line + at, sizeof(line) - (size_t)at, "  %s  %s%s%.0u", label, path,
+			 function->first_line ? ":" : "", function->first_line);
 		put_line(out, line, width);
 	}
 	free(order);
@@ -156,10 +169,9 @@ void rcore_top_draw(struct rcore_top *top, struct rcore_sampling *sampling)
 		 summary->achieved, summary->own_percent);
 	put_line(out, line, width);
 	snprintf(line, sizeof(line),
-		 "the last %d s, %s time, by %s; s: by self, t: by total, m: cpu or wall, q: "
-		 "quit",
-		 RCORE_TOP_WINDOW, top->is_wall ? "wall" : "cpu",
-		 top->by_total ? "total" : "self");
+		 "the last %d s, %s time, by %s; s: self, t: total, a: application, m: cpu or "
+		 "wall, q: quit",
+		 RCORE_TOP_WINDOW, top->is_wall ? "wall" : "cpu", orders[top->order].name);
 	put_line(out, line, width);
 	/* Threads get a third of the rest. */
 	size_t left = rows > 6 ? rows - 6 : 0, threads = left / 3;
@@ -168,7 +180,7 @@ void rcore_top_draw(struct rcore_top *top, struct rcore_sampling *sampling)
 		threads = shown;
 	heading(top, out, "    TID THREAD RUN %   GC %  GVL % BLOCKED %  NAME", width);
 	draw_threads(top, out, threads, width);
-	heading(top, out, "SELF % TOTAL %  METHOD", width);
+	heading(top, out, orders[top->order].heading, width);
 	draw_methods(top, out, left - threads, width);
 	fputs(SCREEN_END, out);
 	if (!fclose(out)) {

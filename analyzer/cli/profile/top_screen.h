@@ -17,10 +17,19 @@
 
 enum { RCORE_TOP_WINDOW = 5 /* seconds */ };
 
+/* Which time of a method the table is ordered by. */
+enum rcore_top_order {
+	RCORE_TOP_SELF,
+	RCORE_TOP_TOTAL,
+	/* As the innermost method of the application (application.h). */
+	RCORE_TOP_OWN,
+	RCORE_TOP_ORDERS
+};
+
 /* Nanoseconds in one second of the window. */
 struct rcore_top_method {
-	uint64_t self[RCORE_TOP_WINDOW], total[RCORE_TOP_WINDOW];
-	uint64_t seen; /* the last sample that was added to `total` */
+	uint64_t times[RCORE_TOP_ORDERS][RCORE_TOP_WINDOW];
+	uint64_t seen; /* the last sample that was added to the total */
 };
 
 struct rcore_top_thread {
@@ -43,7 +52,8 @@ struct rcore_top {
 	} threads;
 	size_t slot, seconds;
 	uint64_t samples;
-	bool by_total, is_wall, wants_end, color;
+	enum rcore_top_order order;
+	bool is_wall, wants_end, color;
 	struct termios before;
 	bool is_open;
 	struct rcore_sampling_summary summary;
