@@ -236,16 +236,28 @@ static struct rcore_error *show(const struct rcore_cli_target *target, struct ru
 	return err;
 }
 
+static void summarize_as(const char *title, const char *text, struct rcore_cli_look *look)
+{
+	static const char more[] = "...";
+	const int size = sizeof(look->summary);
+	if (snprintf(look->summary, (size_t)size, "%s: %s", title, text) < size)
+		return;
+	/* Cuts no character. */
+	char *end = look->summary + size - sizeof(more);
+	while ((*end & 0xc0) == 0x80)
+		end--;
+	memcpy(end, more, sizeof(more));
+}
+
 static void summarize(const struct rcore_snapshot *snapshot, struct rcore_cli_look *look)
 {
 	for (size_t i = 0; i < snapshot->thread_count; i++)
 		look->threads += !snapshot->threads[i].is_ended;
 	if (snapshot->deadlock_count)
-		snprintf(look->summary, sizeof(look->summary), "Deadlock: %s",
-			 snapshot->deadlocks[0].text);
+		summarize_as("Deadlock", snapshot->deadlocks[0].text, look);
 	else if (snapshot->summary_count)
-		snprintf(look->summary, sizeof(look->summary), "%s: %s",
-			 rcore_summary_title(&snapshot->summary[0]), snapshot->summary[0].text);
+		summarize_as(rcore_summary_title(&snapshot->summary[0]),
+			     snapshot->summary[0].text, look);
 }
 
 /* Suggests --no-stop, if the command has it. */

@@ -46,9 +46,10 @@ struct rcore_error *rcore_cli_target_open(const struct rcore_cli_target *target,
 /* One run of a command: where it prints, and what a summary prints about it. */
 struct rcore_cli_look {
 	FILE *out;
-	size_t threads;    /* 0: unknown */
-	char summary[512]; /* what blocks the most; "" if nothing does */
-	char gap[512];     /* what is missing, unless the report says so */
+	size_t threads; /* 0: unknown */
+	/* What blocks the most; "" if nothing does; ends with "..." if cut. */
+	char summary[2048];
+	char gap[512]; /* what is missing, unless the report says so */
 };
 
 /* Returns its exit status, or sets *ret_error. */

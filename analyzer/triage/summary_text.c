@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "triage/summary_text.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/grow.h"
 #include "base/text.h"
+#include "model/similar.h"
 #include "model/wait_text.h"
 #include "triage/activity.h"
 #include "triage/workers.h"
@@ -74,10 +79,8 @@ static void write_state(const struct rcore_snapshot *snapshot, const struct rcor
 const struct rcore_frame *rcore_summary_place(const struct rcore_fiber *fiber)
 {
 	const struct rcore_frame *frame = rcore_application_frame(fiber);
-	for (size_t i = 0; !frame && i < fiber->frame_count; i++)
-		if (fiber->frames[i].path)
-			frame = &fiber->frames[i];
-	return frame;
+	size_t place = rcore_stack_place(fiber);
+	return frame || place == fiber->frame_count ? frame : &fiber->frames[place];
 }
 
 static void write_place(const struct rcore_fiber *fiber, FILE *out)
@@ -90,63 +93,86 @@ static void write_place(const struct rcore_fiber *fiber, FILE *out)
 }
 
 struct place {
-	const struct rcore_frame *frame;
-	size_t count;
+	const struct rcore_frame *frame; /* NULL: unknown */
+	size_t count, first;             /* index of the first fiber */
 };
 
-static bool is_same_place(const struct rcore_frame *one, const struct rcore_frame *other)
+static int compare_text(const char *one, const char *other)
 {
-	return one->line == other->line && rcore_same_text(one->label, other->label) &&
-	       rcore_same_text(one->path, other->path);
+	return strcmp(one ? one : "", other ? other : "");
 }
 
-/* Adds a place to those that are known; ignores it if there are too many. */
-static size_t add_place(struct place *places, size_t known, size_t limit,
-			const struct rcore_frame *frame)
+static int compare_frames(const struct rcore_frame *one, const struct rcore_frame *other)
 {
-	size_t at = 0;
-	while (at < known && !is_same_place(places[at].frame, frame))
-		at++;
-	if (at == limit)
-		return known;
-	if (at == known)
-		places[known++] = (struct place){frame, 0};
-	places[at].count++;
-	/* Keeps them in order. */
-	for (; at && places[at - 1].count < places[at].count; at--) {
-		struct place more = places[at];
-		places[at] = places[at - 1];
-		places[at - 1] = more;
+	if (!one || !other)
+		return !one - !other;
+	int order = compare_text(one->path, other->path);
+	if (!order)
+		order = (one->line > other->line) - (one->line < other->line);
+	return order ? order : compare_text(one->label, other->label);
+}
+
+static int by_frame(const void *left, const void *right)
+{
+	const struct place *one = left, *other = right;
+	int order = compare_frames(one->frame, other->frame);
+	return order ? order : (one->first > other->first) - (one->first < other->first);
+}
+
+/* Unknown places come last. */
+static int by_count(const void *left, const void *right)
+{
+	const struct place *one = left, *other = right;
+	if (!one->frame != !other->frame)
+		return !one->frame - !other->frame;
+	if (one->count != other->count)
+		return one->count < other->count ? 1 : -1;
+	return (one->first > other->first) - (one->first < other->first);
+}
+
+/* Adds up equal places. Returns how many differ, unknown ones as one. */
+static size_t add_up(struct place *places, size_t count)
+{
+	size_t known = 0;
+	qsort(places, count, sizeof(*places), by_frame);
+	for (size_t i = 0; i < count; i++) {
+		if (known && !compare_frames(places[known - 1].frame, places[i].frame))
+			places[known - 1].count++;
+		else
+			places[known++] = places[i];
 	}
+	qsort(places, known, sizeof(*places), by_count);
 	return known;
 }
 
 void rcore_summary_places(const struct rcore_snapshot *snapshot, const int *fibers,
 			  size_t count, FILE *out)
 {
-	enum { KNOWN = 16, SHOWN = 2 };
-	struct place places[KNOWN];
-	size_t known = 0, left = count;
-	for (size_t i = 0; i < count; i++) {
-		const struct rcore_frame *frame =
-			rcore_summary_place(&snapshot->fibers[fibers[i]]);
-		if (frame)
-			known = add_place(places, known, KNOWN, frame);
-	}
+	enum { SHOWN = 2 };
+	struct place *places = rcore_calloc(count, sizeof(*places));
+	size_t left = count, unknown = 0;
+	for (size_t i = 0; places && i < count; i++)
+		places[i] =
+			(struct place){rcore_summary_place(&snapshot->fibers[fibers[i]]), 1, i};
+	size_t known = places ? add_up(places, count) : 0;
+	if (known && !places[known - 1].frame)
+		unknown = places[--known].count;
 	for (size_t i = 0; i < known && i < SHOWN; i++) {
 		fputs(i ? ", " : "; ", out);
 		if (count == 1)
 			fputs(rcore_fiber_text(snapshot, fibers[0]), out);
-		else if (places[i].count == count)
-			fputs("all", out);
 		else
-			fprintf(out, "%zu", places[i].count);
+			fprintf(out, "%s%zu", places[i].count == count ? "all " : "",
+				places[i].count);
 		fputs(i ? " in " : places[i].count > 1 ? " wait in " : " waits in ", out);
 		rcore_summary_frame(places[i].frame, true, out);
 		left -= places[i].count;
 	}
-	if (known && left)
-		fprintf(out, ", %zu elsewhere", left);
+	if (known && left > unknown)
+		fprintf(out, ", %zu elsewhere", left - unknown);
+	if (known && unknown)
+		fprintf(out, ", %zu unknown", unknown);
+	free(places);
 }
 
 void rcore_summary_holder(const struct rcore_snapshot *snapshot, int index, FILE *out)

@@ -16,14 +16,15 @@ void rcore_summary_frame(const struct rcore_frame *frame, bool with_line, FILE *
 
 /*
  * Returns the frame that says where a fiber is: the innermost one of the
- * application; if there is none, the innermost one that has a file; or NULL.
+ * application; if there is none, the innermost one that has a file, other than
+ * "<internal:...>"; or NULL.
  */
 const struct rcore_frame *rcore_summary_place(const struct rcore_fiber *fiber);
 
 /*
  * Writes where the fibers wait: "; 3 wait in Cart#update (app/cart.rb:3), 1 in
- * Page#load (app/page.rb:4)", or nothing if that is unknown. The places of the
- * most fibers come first; only a few are written.
+ * Page#load (app/page.rb:4), 2 unknown", or nothing if no place is known. The
+ * places of the most fibers come first; only a few are written.
  */
 void rcore_summary_places(const struct rcore_snapshot *snapshot, const int *fibers,
 			  size_t count, FILE *out);

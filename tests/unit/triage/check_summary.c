@@ -129,14 +129,13 @@ START_TEST(test_places)
 		int of[7]; /* the place of each waiter; -1: no frames */
 		const char *expected;
 	} cases[] = {
-		{{0, 0, 0, 0, 0, 0, 0}, "all wait in Page#load (app/page.rb:4)"},
+		{{0, 0, 0, 0, 0, 0, 0}, "all 7 wait in Page#load (app/page.rb:4)"},
 		{{0, 1, 1, 0, 1, 1, 0},
 		 "4 wait in Cart#update (app/cart.rb:3), 3 in Page#load (app/page.rb:4)"},
 		{{0, 1, 2, 2, 2, 1, 3},
 		 "3 wait in Cart#update (app/cart.rb:9), 2 in Cart#update (app/cart.rb:3), "
 		 "2 elsewhere"},
-		{{-1, 3, -1, -1, -1, -1, -1},
-		 "1 waits in Cart#clear (app/cart.rb), 6 elsewhere"},
+		{{-1, 3, -1, -1, -1, -1, -1}, "1 waits in Cart#clear (app/cart.rb), 6 unknown"},
 	};
 	for (size_t i = 0; i < RCORE_COUNT(cases); i++) {
 		struct rcore_test_threads test;
@@ -155,6 +154,30 @@ START_TEST(test_places)
 		ck_assert_str_eq(test.snapshot.summary[0].text, expected);
 		rcore_arena_deinit(&test.snapshot.arena);
 	}
+	/* Few of the many places have more than one waiter; one has no file. */
+	enum { OTHERS = 20 };
+	struct rcore_frame others[OTHERS][2];
+	struct rcore_test_threads many;
+	rcore_test_threads_init(&many, OTHERS + 4, 0);
+	lock(&many, 1, 2, OTHERS + 3);
+	many.snapshot.threads[1].gvl = RCORE_GVL_HOLDER;
+	for (int i = 0; i < OTHERS; i++) {
+		others[i][0] = (struct rcore_frame){
+			.label = "Kernel#tap", .path = "<internal:kernel>", .line = 89};
+		others[i][1] = (struct rcore_frame){
+			.label = "Pool#run", .path = POOL, .line = 100 + i};
+		FRAMES(&many, i + 2, others[i]);
+	}
+	FRAMES(&many, OTHERS + 2, places[0]);
+	FRAMES(&many, OTHERS + 3, places[0]);
+	rcore_idle_threads_find(&many.snapshot);
+	ck_assert_ptr_null(rcore_summary_find(&many.snapshot));
+	ck_assert_str_eq(
+		many.snapshot.summary[0].text,
+		"22 threads wait for Mutex 0x1001 held by T2, which runs; 2 wait in "
+		"Page#load (app/page.rb:4), 1 in Pool#run "
+		"(/usr/lib/ruby/gems/3.1.0/gems/pool-1.0/lib/pool.rb:100), 19 elsewhere");
+	rcore_arena_deinit(&many.snapshot.arena);
 	/* One waiter is named. */
 	struct rcore_test_threads test;
 	rcore_test_threads_init(&test, 3, 0);

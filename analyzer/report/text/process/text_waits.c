@@ -144,7 +144,7 @@ static void print_state(const struct rcore_snapshot *snapshot, const struct rcor
 		fputs(", in ", out);
 		rcore_escape_write(out, fiber->frames[0].label);
 	}
-	print_place(fiber, is_in_c ? ", called in " : ", in ", out);
+	print_place(fiber, is_in_c ? ", called from " : ", in ", out);
 	putc('\n', out);
 }
 
