@@ -130,13 +130,6 @@ enum {
 /* Of a processor, for the parked fibers of one process. */
 #define RCORE_SAMPLER_FIBER_SHARE 0.015
 
-/* All samplers of a tick share it, so that ticks come in time. */
-struct rcore_fiber_time {
-	uint64_t left; /* nanoseconds; whoever uses them subtracts them */
-	/* The next sampler may look at some fibers even if nothing is left. */
-	bool is_first;
-};
-
 /* All zeroes: the defaults. */
 struct rcore_sampler_options {
 	double fiber_rate; /* of parked fibers, per second; 0: never */
@@ -147,11 +140,11 @@ struct rcore_sampler_options {
 	 */
 	double fiber_share;
 	/*
-	 * How long this tick may spend on parked fibers. A round that takes
-	 * longer continues in the next tick. NULL: no limit. Must outlive the
-	 * sampler.
+	 * How many nanoseconds this tick may spend on parked fibers; the
+	 * sampler subtracts what it uses. A round that takes longer continues
+	 * in the next tick. NULL: no limit. Must outlive the sampler.
 	 */
-	struct rcore_fiber_time *fiber_time;
+	uint64_t *fiber_time;
 	/*
 	 * Which keys of contexts become labels; empty: all. Fields of what
 	 * fibers work on (recognizers.json) become labels only if `labels`,
@@ -341,7 +334,7 @@ uint64_t rcore_sampler_code_mappings(const struct rcore_sampler *sampler);
  * Ends the round of parked fibers that has begun, and samples those that have
  * not had their turn (`fiber_share`), so that the time until `time` is
  * represented. `time` is of CLOCK_MONOTONIC in nanoseconds, and not before the
- * last tick began. Errors: those of rcore_sampler_tick().
+ * last tick ended. Errors: those of rcore_sampler_tick().
  */
 struct rcore_error *rcore_sampler_end_fibers(struct rcore_sampler *sampler, uint64_t time);
 

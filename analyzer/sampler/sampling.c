@@ -85,6 +85,17 @@ static RCORE_HOT bool has_ended(const struct rcore_sampling *sampling, uint64_t 
 }
 
 /*
+ * Returns how many nanoseconds of a tick are for parked fibers; the rest is for
+ * threads. A half of that is for all processes, and the other one for each of
+ * them in turn, so that none has to wait until the others leave something.
+ */
+static RCORE_HOT uint64_t time_for_fibers(const struct rcore_sampling *sampling)
+{
+	double rate = sampling->options->rate;
+	return rate > 0 ? (uint64_t)(SECOND / rate / 2) : 0;
+}
+
+/*
  * Ticks all samplers. Removes processes that have ended, and tries again those
  * that became another program.
  */
@@ -93,9 +104,7 @@ static RCORE_HOT struct rcore_error *tick(struct rcore_sampling *sampling, uint6
 {
 	uint64_t begun = rcore_clock_ns();
 	bool has_tried = false;
-	/* The other half is for the threads. */
-	if (sampling->options->rate > 0)
-		sampling->fiber_time.left = (uint64_t)(SECOND / sampling->options->rate / 2);
+	uint64_t for_turn = time_for_fibers(sampling) / 2, for_all = for_turn;
 	for (size_t i = sampling->members.count; i-- > 0;) {
 		struct rcore_member *member = &sampling->members.items[i];
 		/*
@@ -111,8 +120,12 @@ static RCORE_HOT struct rcore_error *tick(struct rcore_sampling *sampling, uint6
 		if (!member->sampler && !member->is_given_up &&
 		    (rcore_process_is_alive(member->pid) || member->found == now))
 			continue;
-		sampling->fiber_time.is_first = i == sampling->ticks % sampling->members.count;
+		sampling->fiber_time = for_all;
+		if (i == sampling->ticks % sampling->members.count)
+			sampling->fiber_time += for_turn;
 		err = tick_member(sampling, member);
+		if (sampling->fiber_time < for_all)
+			for_all = sampling->fiber_time;
 		if (member->sampler && !err)
 			continue;
 		if (err && err->code == RCORE_ERROR_NO_MEMORY)
@@ -312,7 +325,8 @@ static RCORE_HOT struct rcore_error *run(struct rcore_sampling *sampling)
 			err = rest(sampling, next);
 		now = rcore_clock_ns();
 	}
-	sampling->ended = now;
+	/* A tick that failed began before. */
+	sampling->ended = err ? rcore_clock_ns() : now;
 	note_end(sampling, now);
 	if (!err)
 		err = rcore_records_add_last(sampling, now);

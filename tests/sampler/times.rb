@@ -211,6 +211,7 @@ module Times
       test.fail("#{none} of #{LONG_ROUND} represent no time") if none.positive?
       test.note = format("%.2f s recorded, %.2f s of a fiber", recording.duration / 1e9, times.values.flatten.max / 1e9)
       test.fail("a fiber has more time than the recording") if times.values.flatten.max > recording.duration
+      test.fail("the end of the round is no time of the recording") if recording.duration > 1.5e9
       test.goes_on(counter)
     end
   end

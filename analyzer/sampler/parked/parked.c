@@ -24,7 +24,7 @@
  * To find the frames and labels of 10,000 fibers for the first time takes some
  * hundred milliseconds, in which no thread would be sampled. So a round reads
  * one slice of the fibers after the other, and leaves the rest to the next tick
- * when this one's time for fibers is used up (struct rcore_fiber_time).
+ * when this one's time for fibers is used up (options.fiber_time).
  */
 enum {
 	SECOND = 1000000000,
@@ -346,9 +346,11 @@ static struct rcore_error *begin_round(struct rcore_sampler *sampler, uint64_t t
 static bool is_due(const struct rcore_sampler *sampler, uint64_t now)
 {
 	const struct rcore_sampler_options *options = &sampler->options;
-	const struct rcore_fiber_time *time = options->fiber_time;
-	/* The first round is not put off: nothing has the time before it. */
-	if (time && !time->left && !time->is_first && sampler->fiber_rounds)
+	/*
+	 * The first round is not put off: until it begins, no sample represents
+	 * the time of the fibers.
+	 */
+	if (options->fiber_time && !*options->fiber_time && sampler->fiber_rounds)
 		return false;
 	return sampler->turns.is_open ||
 	       (options->fiber_rate > 0 &&
@@ -357,16 +359,16 @@ static bool is_due(const struct rcore_sampler *sampler, uint64_t now)
 
 RCORE_HOT struct rcore_error *rcore_sampler_parked(struct rcore_sampler *sampler, uint64_t now)
 {
-	struct rcore_fiber_time *time = sampler->options.fiber_time;
+	uint64_t *left = sampler->options.fiber_time;
 	if (!is_due(sampler, now))
 		return NULL;
 	const uint64_t begun = rcore_clock_ns();
 	struct rcore_error *err = sampler->turns.is_open ? NULL : begin_round(sampler, now, 0);
 	if (!err)
-		err = go_on(sampler, time ? begun + time->left : UINT64_MAX);
+		err = go_on(sampler, left ? begun + *left : UINT64_MAX);
 	const uint64_t used = rcore_clock_ns() - begun;
-	if (time)
-		time->left -= used < time->left ? used : time->left;
+	if (left)
+		*left -= used < *left ? used : *left;
 	return err;
 }
 
