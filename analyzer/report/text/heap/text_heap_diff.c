@@ -23,9 +23,10 @@ static void print_sides(const struct rcore_pen *pen, const struct rcore_heap_dif
 	}
 }
 
+/* Rounds like printf. */
 static long tenths(uint64_t bytes)
 {
-	return lround(rcore_text_mebibytes(bytes) * 10);
+	return lrint(rcore_text_mebibytes(bytes) * 10);
 }
 
 /* C memory may grow although no path does, so it is printed first. */
