@@ -37,8 +37,9 @@ static const char *state_of(const struct rcore_ruby_process *process)
 		{'R', "running"}, {'S', "sleeping"}, {'D', "blocked"},
 		{'T', "stopped"}, {'t', "traced"},   {'Z', "zombie"},
 	};
+	const char state = rcore_ruby_process_state(process);
 	for (size_t i = 0; i < RCORE_COUNT(states); i++)
-		if (states[i].letter == process->status.state)
+		if (states[i].letter == state)
 			return states[i].name;
 	return "unknown";
 }

@@ -4,7 +4,8 @@
 # or /dev, by a path or by a variable that contains one. Reading is fine, and so
 # are the devices that swallow what they get (null, full) and the shell's own
 # names of open files (stdout, fd/3).
-git ls-files -co --exclude-standard tests | grep -v '^tests/\(fuzz/corpus\|schemas\|lint\)/' | xargs -r grep -Il . |
+. tests/lint/files.sh
+files tests | grep -v '^tests/\(fuzz/corpus\|schemas\|lint\)/' | xargs -r grep -Il . |
 	xargs -r awk '
 BEGIN {
 	place = "/(proc/sys|dev)/[A-Za-z0-9_{$#]"

@@ -106,6 +106,35 @@ char *rcore_process_title(int pid)
 	return title;
 }
 
+struct state {
+	int folder;
+	char busiest;
+};
+
+/* The first one that runs decides. */
+static bool compare_state(void *context, int tid)
+{
+	struct state *state = context;
+	struct rcore_live_status status;
+	char name[32];
+	snprintf(name, sizeof(name), "task/%d/status", tid);
+	if (rcore_live_status_read(state->folder, name, &status) &&
+	    (status.state == 'R' || (status.state == 'D' && state->busiest == 'S')))
+		state->busiest = status.state;
+	return state->busiest != 'R';
+}
+
+char rcore_ruby_process_state(const struct rcore_ruby_process *process)
+{
+	struct state state = {open_process(process->pid), process->status.state};
+	if (state.folder < 0)
+		return state.busiest;
+	if (state.busiest == 'S' || state.busiest == 'D')
+		rcore_live_tasks(state.folder, compare_state, &state);
+	close(state.folder);
+	return state.busiest;
+}
+
 static struct rcore_error *identify(struct rcore_ruby_process *process)
 {
 	const struct rcore_options open = {
@@ -119,33 +148,6 @@ static struct rcore_error *identify(struct rcore_ruby_process *process)
 	return err;
 }
 
-struct state {
-	int folder;
-	char busiest;
-};
-
-/* If one of them runs, the others wait for it, or for work. */
-static bool compare_state(void *context, int tid)
-{
-	struct state *state = context;
-	struct rcore_live_status status;
-	char name[32];
-	snprintf(name, sizeof(name), "task/%d/status", tid);
-	if (rcore_live_status_read(state->folder, name, &status) &&
-	    (status.state == 'R' || (status.state == 'D' && state->busiest == 'S')))
-		state->busiest = status.state;
-	return state->busiest != 'R';
-}
-
-/* Returns the state of the thread that does the most. */
-static char busiest_state(int folder, char of_main_thread)
-{
-	struct state state = {folder, of_main_thread};
-	if (of_main_thread == 'S' || of_main_thread == 'D')
-		rcore_live_tasks(folder, compare_state, &state);
-	return state.busiest;
-}
-
 /* Adds the process if it runs Ruby. Skips it if it has ended meanwhile. */
 static struct rcore_error *look(struct rcore_ruby_processes *processes, int pid)
 {
@@ -157,10 +159,8 @@ static struct rcore_error *look(struct rcore_ruby_processes *processes, int pid)
 	process.command = command_of(folder);
 	bool is_ruby = rcore_live_status_read(folder, "status", &process.status) &&
 		       may_run_ruby(folder);
-	if (is_ruby) {
-		process.status.state = busiest_state(folder, process.status.state);
+	if (is_ruby)
 		err = identify(&process);
-	}
 	if (err && err->code != RCORE_ERROR_NO_MEMORY) {
 		/*
 		 * A program of that name that is not Ruby, or one that has

@@ -12,7 +12,6 @@
  */
 struct rcore_ruby_process {
 	int pid;
-	/* `state`: of the busiest thread */
 	struct rcore_live_status status;
 	char *command;              /* title or command line; NULL: unknown */
 	char *problem;              /* why it cannot be read; NULL: it can */
@@ -41,6 +40,13 @@ bool rcore_process_may_run_ruby(int pid);
  * ended, has none, or memory is short.
  */
 char *rcore_process_title(int pid);
+
+/*
+ * Returns the state of the thread that does the most, as
+ * rcore_live_status.state has it; that of the main thread if others cannot be
+ * read.
+ */
+char rcore_ruby_process_state(const struct rcore_ruby_process *process);
 
 void rcore_ruby_processes_deinit(struct rcore_ruby_processes *processes);
 
