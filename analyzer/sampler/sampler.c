@@ -182,11 +182,14 @@ static RCORE_HOT void look_at(struct rcore_sampler *sampler, struct rcore_look *
 		thread->sleep = RCORE_SLEEP_COPIED;
 	bool rests = thread->state == RCORE_SAMPLE_BLOCKED && !track->has_changed &&
 		     (track->stack.sleeps || sampler->statistics.ticks % IDLE_TICKS);
-	uint64_t since = thread->cpu_looked;
+	uint64_t since = thread->cpu_looked, queued;
 	bool is_timed = !rests && !sampler->options.off_cpu &&
-			rcore_thread_time(sampler, thread, &look->cpu);
-	if (is_timed)
+			rcore_thread_time(sampler, thread, &look->cpu, &queued);
+	if (is_timed) {
 		thread->cpu_looked = now;
+		sampler->statistics.ran_ns += look->cpu;
+		sampler->statistics.queued_ns += queued;
+	}
 	bool is_busy = is_timed && since && look->cpu > (now - since) / 2;
 	rcore_sampler_state(sampler, thread, rests, is_busy, now);
 }

@@ -207,6 +207,8 @@ struct rcore_sampler_statistics {
 	 * were read.
 	 */
 	uint64_t unlabelled;
+	/* How long threads ran, and how long they waited for a processor. */
+	uint64_t ran_ns, queued_ns;
 	uint64_t reads;           /* system calls that copied stacks */
 	uint64_t parked;          /* samples of parked fibers */
 	uint64_t parked_left;     /* those that `fiber_share` did not allow */

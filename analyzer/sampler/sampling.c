@@ -375,6 +375,7 @@ struct rcore_error *rcore_sampling_run(const struct rcore_sampling_options *opti
 		sampling.random = rcore_clock_ns();
 	prctl(PR_SET_TIMERSLACK, 1000ul);
 	end_rseq();
+	rcore_sampling_shorten_slice();
 	struct rcore_error *err = begin(&sampling);
 	if (!err)
 		err = run(&sampling);

@@ -65,6 +65,16 @@ struct rcore_sampling_options {
 	void *context;
 };
 
+/*
+ * Which percentage of the time in which they could run threads waited for a
+ * processor; 0 if it is so small that it does no harm. The kernel takes a
+ * processor away from a thread where that is convenient, such as at a system
+ * call, and samples are taken there more often than elsewhere, so the CPU times
+ * of methods become wrong. BPF samples do not have this fault.
+ */
+enum { RCORE_SAMPLING_QUEUED = 10 };
+double rcore_sampling_queued_percent(const struct rcore_sampler_statistics *statistics);
+
 struct rcore_sampling_summary {
 	struct rcore_sampler_statistics total; /* of all processes */
 	double seconds;  /* from the first tick to the end of the last one */

@@ -74,6 +74,12 @@ struct rcore_sampling {
 };
 
 /*
+ * Lets this thread run as soon as it wakes (time_slice.c). If the kernel cannot
+ * do that, nothing changes.
+ */
+void rcore_sampling_shorten_slice(void);
+
+/*
  * Returns whether the last call of each_second() was at least a second before
  * `now`, when the tick began. With BPF, the first second begins only after the
  * first tick has begun.

@@ -24,6 +24,8 @@ void rcore_statistics_add(struct rcore_sampler_statistics *total,
 	total->unlabelled += one->unlabelled;
 	total->lost += one->lost;
 	total->unfilled += one->unfilled;
+	total->ran_ns += one->ran_ns;
+	total->queued_ns += one->queued_ns;
 	total->reads += one->reads;
 	total->parked += one->parked;
 	total->parked_left += one->parked_left;
@@ -42,6 +44,13 @@ void rcore_statistics_add(struct rcore_sampler_statistics *total,
 	total->foreign += one->foreign;
 	total->threads += one->threads;
 	total->fibers += one->fibers;
+}
+
+double rcore_sampling_queued_percent(const struct rcore_sampler_statistics *statistics)
+{
+	double all = (double)statistics->ran_ns + (double)statistics->queued_ns;
+	double percent = all > 0 ? 100 * (double)statistics->queued_ns / all : 0;
+	return percent < RCORE_SAMPLING_QUEUED ? 0 : percent;
 }
 
 void rcore_sampling_summary(const struct rcore_sampling *sampling,

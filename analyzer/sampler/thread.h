@@ -31,6 +31,7 @@ struct rcore_sampled_thread {
 	uint64_t cpu, cpu_looked; /* from schedstat, and when it was read */
 	/* From schedstat: how often it got a processor; 0: unknown. */
 	uint64_t slices;
+	uint64_t queued; /* from schedstat: for how long it waited for one */
 	enum rcore_thread_sleep sleep;
 	uint64_t cpu_of_round; /* at the last round of parked fibers */
 	size_t round_run;      /* the last one before which it has run */
@@ -74,11 +75,12 @@ void rcore_sampler_name_thread(struct rcore_sampler *sampler,
 
 /*
  * thread_time.c. rcore_thread_time() reads the nanoseconds that the thread was
- * on a processor since the last call. The first call opens a file; with BPF, it
- * is not called, so no file is open. Returns false if the time is unknown.
+ * on a processor since the last call, and those that it waited for one. The
+ * first call opens a file; with BPF, it is not called, so no file is open.
+ * Returns false if the time is unknown.
  */
 bool rcore_thread_time(const struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
-		       uint64_t *ret);
+		       uint64_t *ret, uint64_t *ret_queued);
 /*
  * Notes that the thread sleeps: rcore_thread_runs() returned 0 after
  * rcore_thread_time() had read the time.

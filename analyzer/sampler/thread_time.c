@@ -132,28 +132,31 @@ void rcore_thread_time_close(struct rcore_sampled_thread *thread)
 	thread->sleep = RCORE_SLEEP_UNKNOWN;
 }
 
-/* "run_ns wait_ns slices". Returns the first number; 0: it cannot be read. */
-static RCORE_HOT uint64_t read_schedstat(const struct rcore_sampled_thread *thread,
-					 uint64_t *ret_slices)
+struct schedstat {
+	uint64_t ran, queued; /* nanoseconds */
+	uint64_t slices;
+};
+
+/* All zeroes: it cannot be read. */
+static RCORE_HOT struct schedstat read_schedstat(const struct rcore_sampled_thread *thread)
 {
+	struct schedstat ret = {0};
 	char text[64], *end;
-	*ret_slices = 0;
 	ssize_t size = thread->schedstat < 0
 			       ? -1
 			       : pread(thread->schedstat, text, sizeof(text) - 1, 0);
 	if (size <= 0)
-		return 0;
+		return ret;
 	text[size] = '\0';
-	uint64_t ran = strtoull(text, &end, 10);
-	strtoull(end, &end, 10);
-	*ret_slices = strtoull(end, NULL, 10);
-	return ran;
+	ret.ran = strtoull(text, &end, 10);
+	ret.queued = strtoull(end, &end, 10);
+	ret.slices = strtoull(end, NULL, 10);
+	return ret;
 }
 
 uint64_t rcore_thread_time_total(const struct rcore_sampled_thread *thread)
 {
-	uint64_t slices;
-	return read_schedstat(thread, &slices);
+	return read_schedstat(thread).ran;
 }
 
 RCORE_HOT void rcore_thread_note_sleep(struct rcore_sampled_thread *thread)
@@ -163,33 +166,36 @@ RCORE_HOT void rcore_thread_note_sleep(struct rcore_sampled_thread *thread)
 
 RCORE_HOT bool rcore_thread_sleeps_on(struct rcore_sampled_thread *thread)
 {
-	uint64_t slices;
 	if (thread->sleep == RCORE_SLEEP_UNKNOWN)
 		return false;
-	read_schedstat(thread, &slices);
-	if (slices == thread->slices)
+	if (read_schedstat(thread).slices == thread->slices)
 		return true;
 	thread->sleep = RCORE_SLEEP_UNKNOWN;
 	return false;
 }
 
 RCORE_HOT bool rcore_thread_time(const struct rcore_sampler *sampler,
-				 struct rcore_sampled_thread *thread, uint64_t *ret)
+				 struct rcore_sampled_thread *thread, uint64_t *ret,
+				 uint64_t *ret_queued)
 {
 	bool is_first = thread->schedstat < 0 && thread->tid;
 	if (is_first)
 		thread->schedstat = open_file(sampler, thread->tid, "schedstat");
-	uint64_t slices, now = read_schedstat(thread, &slices);
-	if (slices != thread->slices)
+	const struct schedstat now = read_schedstat(thread);
+	if (now.slices != thread->slices)
 		thread->sleep = RCORE_SLEEP_UNKNOWN;
-	thread->slices = slices;
+	thread->slices = now.slices;
 	/* Earlier time counts only if the kernel thread's clock is known. */
-	if (is_first && (!thread->cpu || thread->cpu > now))
-		thread->cpu = now;
-	*ret = now > thread->cpu ? now - thread->cpu : 0;
-	if (now)
-		thread->cpu = now;
-	return now;
+	if (is_first && (!thread->cpu || thread->cpu > now.ran))
+		thread->cpu = now.ran;
+	if (is_first || now.queued < thread->queued)
+		thread->queued = now.queued;
+	*ret = now.ran > thread->cpu ? now.ran - thread->cpu : 0;
+	*ret_queued = now.queued - thread->queued;
+	thread->queued = now.queued;
+	if (now.ran)
+		thread->cpu = now.ran;
+	return now.ran;
 }
 
 uint64_t rcore_thread_ran(const struct rcore_sampler *sampler, uint32_t tid)

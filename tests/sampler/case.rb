@@ -6,7 +6,7 @@ require_relative "ticks"
 class SamplerCase < LiveCase
   # A recording, as `rcore report -o FILE.json` has it.
   class Recording
-    attr_reader :totals, :achieved, :engine, :facts, :duration
+    attr_reader :totals, :achieved, :engine, :facts, :duration, :path
 
     # path: the file itself, which also says when rcore looked.
     def initialize(json, path = nil)

@@ -26,6 +26,7 @@ module Times
         SamplerCase.new("fibers #{ruby.name}") { Times.fibers(self, ruby) },
         SamplerCase.new("brief fibers #{ruby.name}") { Times.brief(self, ruby) },
         SamplerCase.new("many fibers #{ruby.name}") { Times.crowd(self, ruby) },
+        SamplerCase.new("queued #{ruby.name}") { Times.queued(self, ruby) },
         SamplerCase.new("one round #{ruby.name}") { Times.one_round(self, ruby) },
       ]
     end
@@ -197,6 +198,22 @@ module Times
       test.fail("not three to one: #{counts}") unless counts["second_place"].positive? && counts["first_place"] == 3 * counts["second_place"]
       test.goes_on(counter)
     end
+  end
+
+  # Two programs on one processor: each waits for half of the time. The recording says so, and the report.
+  def self.queued(test, ruby)
+    processor = File.read("/proc/self/status")[/^Cpus_allowed_list:\s*(\d+)/, 1]
+    busy = Process.spawn("taskset", "-c", processor, "sh", "-c", "while :; do :; done")
+    test.with_program(ruby, "busy_threads.rb", 1, before: ["taskset", "-c", processor]) do |pid, _, _|
+      recording = test.record(ruby, pid, "-d", 3)
+      queued = recording.facts["queued"].to_i
+      test.note = "#{queued} %"
+      test.fail("less than half of the time") unless queued >= 20
+      text, = test.rcore("report", recording.path)
+      test.fail("not in the report: #{text.lines.first(4)}") unless text.lines.first(4).any? { |line| line.start_with?("Threads waited for a processor for #{queued} % of the time") }
+    end
+  ensure
+    Child.stop(busy)
   end
 
   LONG_ROUND = 28_000

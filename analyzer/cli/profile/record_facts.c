@@ -167,5 +167,9 @@ struct rcore_error *rcore_record_state_end(struct rcore_record *record)
 	snprintf(text, sizeof(text), "%.1f", summary->achieved);
 	if (!err)
 		err = rcore_recording_writer_fact(record->writer, "achieved", text);
+	double queued = rcore_sampling_queued_percent(&summary->total);
+	snprintf(text, sizeof(text), "%.0f", queued);
+	if (!err && queued > 0)
+		err = rcore_recording_writer_fact(record->writer, "queued", text);
 	return err;
 }

@@ -155,6 +155,16 @@ static void summarize_fibers(const struct rcore_sampler_statistics *total)
 			RCORE_SAMPLER_FIBER_RATE);
 }
 
+static void summarize_queue(const struct rcore_sampler_statistics *total)
+{
+	double queued = rcore_sampling_queued_percent(total);
+	if (queued > 0)
+		fprintf(stderr,
+			"; threads waited for a processor for %.0f %% of the time, so the CPU "
+			"times of methods may be wrong (--ebpf measures them)",
+			queued);
+}
+
 static void summarize(const struct rcore_record_summary *shown)
 {
 	const struct rcore_sampling_summary *summary = shown->summary;
@@ -181,6 +191,7 @@ static void summarize(const struct rcore_record_summary *shown)
 			(double)total->longest_stop_ns / 1e6);
 	summarize_failures(total);
 	summarize_fibers(total);
+	summarize_queue(total);
 	summarize_own(shown);
 }
 

@@ -38,7 +38,7 @@ function header() {
 		: profile.is_time ? `${count(samples, "sample")}${known.rate ? ` at ${known.rate} Hz` : ""}, ${(wall / 1e9).toFixed(3)} s wall time of ${whose}, ${(cpu / 1e9).toFixed(3)} s CPU time`
 			: `${count(samples, "call")}${event ? ` of ${event}` : ""}${event.startsWith("syscalls:") ? `, which moved ${count(wall, "byte")}` : ""}`;
 	return make("header", {}, make("h1", {}, known.command || "Recording"), make("p", { class: "cause" }, `${recorded}: ${what}`),
-		facts([["Ruby", known.ruby], ["process", known.pid], ["engine", known.engine], ["event", event], ["started", dateOf(known.started)], ["read again", known.rejected],
+		facts([["Ruby", known.ruby], ["process", known.pid], ["engine", known.engine], ["event", event], ["started", dateOf(known.started)], ["read again", known.rejected], ["threads waited for a processor", known.queued && `${known.queued} % of the time: CPU times of methods may be wrong`],
 			["redacted", profile.redacted], ["compared with", profile.old && `${(profile.old.duration / 1e9).toFixed(2)} s of ${profile.old.facts.command || "a recording"}, scaled to the same length`]]),
 		profile.notes.map((note) => make("p", { class: "problem" }, note)));
 }

@@ -92,9 +92,14 @@ static void write_side(const struct rcore_profile_report *report, enum rcore_sid
 	write_fact(report, side, "rate", " at ", out);
 	if (rcore_facts_find(report->facts[side], "rate"))
 		fputs(" Hz", out);
-	write_fact(report, side, "rejected", ", rejected ", out);
+	write_fact(report, side, "rejected", ", read again ", out);
 	fprintf(out, "; %.3f s wall time of %s, %.3f s CPU time\n", seconds(sum->wall),
 		rcore_facts_whose(report->facts[side]), seconds(sum->cpu));
+	write_fact(report, side, "queued", "Threads waited for a processor for ", out);
+	if (rcore_facts_find(report->facts[side], "queued"))
+		fputs(" % of the time, so CPU times of methods may be wrong "
+		      "(`rcore record --ebpf` measures them)\n",
+		      out);
 }
 
 static void write_place(const struct rcore_profile *profile,
