@@ -83,13 +83,15 @@ const struct rcore_frame *rcore_summary_place(const struct rcore_fiber *fiber)
 	return frame || place == fiber->frame_count ? frame : &fiber->frames[place];
 }
 
-static void write_place(const struct rcore_fiber *fiber, FILE *out)
+/* Writes it after `before`. Returns false if it is unknown. */
+static bool write_place(const struct rcore_fiber *fiber, const char *before, FILE *out)
 {
 	const struct rcore_frame *frame = rcore_summary_place(fiber);
 	if (!frame)
-		return;
-	fputs(" in ", out);
+		return false;
+	fputs(before, out);
 	rcore_summary_frame(frame, true, out);
+	return true;
 }
 
 struct place {
@@ -194,9 +196,13 @@ void rcore_summary_state(const struct rcore_snapshot *snapshot, int index, const
 		seen[links] = index;
 		fputs(links ? ", which " : before, out);
 		bool is_lock = rcore_wait_is_for_lock(fiber->wait);
+		/* "held by T2 in Foo" would say where T2 is. */
+		bool is_gvl = fiber->wait && fiber->wait->kind == RCORE_WAIT_GVL;
+		if (is_gvl && write_place(fiber, "is in ", out))
+			fputs(" and ", out);
 		write_state(snapshot, fiber, out);
-		if (!is_lock)
-			write_place(fiber, out);
+		if (!is_lock && !is_gvl)
+			write_place(fiber, " in ", out);
 		index = is_lock ? rcore_owner_fiber(snapshot, &fiber->wait->owner) : -1;
 	}
 }

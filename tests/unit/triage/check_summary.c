@@ -209,6 +209,24 @@ START_TEST(test_chain)
 }
 END_TEST
 
+/* Where the holder of the lock is, not that of the GVL. */
+START_TEST(test_lock_and_gvl)
+{
+	struct rcore_test_threads test;
+	rcore_test_threads_init(&test, 3, 0);
+	lock(&test, 1, 2, 2);
+	struct rcore_wait *wait = rcore_test_wait(&test, 1, RCORE_WAIT_GVL);
+	wait->owner = (struct rcore_owner){0, 0, 0};
+	FRAMES(&test, 1, busy_frames);
+	rcore_idle_threads_find(&test.snapshot);
+	ck_assert_ptr_null(rcore_summary_find(&test.snapshot));
+	ck_assert_str_eq(test.snapshot.summary[0].text,
+			 "T3 waits for Mutex 0x1001 held by T2, which is in Rate.fetch "
+			 "(app/rate.rb:14) and waits for the GVL held by T1");
+	rcore_arena_deinit(&test.snapshot.arena);
+}
+END_TEST
+
 /*
  * Two that wait for each other have a line as a deadlock; those that wait for
  * them have one here.
@@ -386,10 +404,10 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_nothing,  test_lock,       test_places,
-				      test_chain,    test_deadlock,   test_gvl,
-				      test_gvl_held, test_pool,       test_groups,
-				      test_many,     test_full_queue, test_idle_holder};
+	const TTest *const tests[] = {
+		test_nothing,  test_lock,       test_places,     test_chain, test_lock_and_gvl,
+		test_deadlock, test_gvl,        test_gvl_held,   test_pool,  test_groups,
+		test_many,     test_full_queue, test_idle_holder};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
 		.name = "summary", .tests = tests, .count = RCORE_COUNT(tests)});
 }
