@@ -11,8 +11,8 @@ module Awaited
   EARLIER = LATER.merge("waits for an item of Async::Queue OBJECT (0 items, 7 waiting)" => 7,
                         "waits for room in Async::LimitedQueue OBJECT (2 of 2 items, 4 waiting)" => 4).freeze
   BLOCKED = [
-    /11 fibers wait for Async::Semaphore 0x\h+ \(3 of 3 acquired by T1\.F\d+ T1\.F\d+ T1\.F\d+\); T1\.F\d+ sleeps until it is woken in block in Object#hold \(awaiting\.rb:\d+\)$/,
-    /4 fibers wait for Async::Semaphore 0x\h+ \(1 of 1 acquired; by whom is unknown, because acquire had no block\)$/,
+    /11 fibers wait for Async::Semaphore 0x\h+ \(3 of 3 acquired by T1\.F\d+ T1\.F\d+ T1\.F\d+\); T1\.F\d+ sleeps until it is woken in block in Object#hold \(awaiting\.rb:\d+\); all 11 wait in Object#hold \(awaiting\.rb:\d+\)$/,
+    /4 fibers wait for Async::Semaphore 0x\h+ \(1 of 1 acquired; by whom is unknown, because acquire had no block\); all 4 wait in block \(\d levels\) in <main> \(awaiting\.rb:\d+\)$/,
   ].freeze
 
   CIRCLE = "FIBER waits for the end of FIBER, which waits for the end of FIBER, which waits for the end of FIBER"

@@ -13,8 +13,8 @@ module Exhausted
       place = "in Rate.fetch (pools.rb:#{JSON.parse(File.read(File.join(folder, "truth")))["fetch_line"]})"
       pools(test, pid)
       head = test.rcore("-p", pid).first.lines.first(LINES).join
-      [/6 threads wait for a database connection \(pool of 5: all in use by T\d+ T\d+ T\d+ T\d+ T\d+\); T\d+ waits to read fd .* #{Regexp.escape(place)}$/,
-       /4 threads wait for a connection \(pool of 3: all in use by T\d+ T\d+ T\d+\); T\d+ waits to read fd .* #{Regexp.escape(place)}$/].each do |wanted|
+      [/6 threads wait for a database connection \(pool of 5: all in use by T\d+ T\d+ T\d+ T\d+ T\d+\); T\d+ waits to read fd .* #{Regexp.escape(place)}; all 6 wait in block in .*#wait_poll \(pools\.rb:\d+\)$/,
+       /4 threads wait for a connection \(pool of 3: all in use by T\d+ T\d+ T\d+\); T\d+ waits to read fd .* #{Regexp.escape(place)}; all 4 wait in .*#pop \(pools\.rb:\d+\)$/].each do |wanted|
         test.fail("the first #{LINES} lines lack #{wanted.source}:\n#{head}") unless head =~ wanted
       end
       waits = test.rcore("-p", pid, "--all").first.scan(/waits for a (?:database )?connection of pool .*$/).map { |line| line.sub(/0x\h+/, "OBJECT") }.tally
