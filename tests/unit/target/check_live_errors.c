@@ -327,19 +327,21 @@ START_TEST(refuses_32_bit)
 		_exit(0);
 	}
 	/*
-	 * The state is 'S' for a moment before exec, too; then the file shows
-	 * whether it has executed.
+	 * The state is 'S' for a moment before exec, too, and /proc/PID/exe
+	 * names the program before it is mapped.
 	 */
-	char exe[64], link[64];
-	snprintf(exe, sizeof(exe), "/proc/%d/exe", pid);
+	char name[64], maps[4096];
+	snprintf(name, sizeof(name), "/proc/%d/maps", pid);
 	for (;;) {
-		ssize_t length = readlink(exe, link, sizeof(link) - 1);
-		link[length < 0 ? 0 : length] = '\0';
-		if (!strcmp(link, path) || waitpid(pid, &status, WNOHANG))
+		int file = open(name, O_RDONLY | O_CLOEXEC);
+		ssize_t length = read(file, maps, sizeof(maps) - 1);
+		close(file);
+		maps[length < 0 ? 0 : length] = '\0';
+		if (strstr(maps, path) || waitpid(pid, &status, WNOHANG))
 			break;
 		usleep(100);
 	}
-	if (strcmp(link, path) == 0) {
+	if (strstr(maps, path)) {
 		refuses(pid, RCORE_ERROR_UNSUPPORTED, "is 32-bit");
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
