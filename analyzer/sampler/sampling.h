@@ -67,10 +67,10 @@ struct rcore_sampling_options {
 
 /*
  * Which percentage of the time in which they could run threads waited for a
- * processor; 0 if it is so small that it does no harm. The kernel takes a
- * processor away from a thread where that is convenient, such as at a system
- * call, and samples are taken there more often than elsewhere, so the CPU times
- * of methods become wrong. BPF samples do not have this fault.
+ * processor; 0 if that is less than RCORE_SAMPLING_QUEUED. On a busy machine,
+ * samples are taken at some places of the code too often, probably where the
+ * thread lets go of the processor, so the CPU times of methods become wrong.
+ * BPF samples do not have this fault.
  */
 enum { RCORE_SAMPLING_QUEUED = 10 };
 double rcore_sampling_queued_percent(const struct rcore_sampler_statistics *statistics);

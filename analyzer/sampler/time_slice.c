@@ -22,8 +22,8 @@ struct attributes {
  * From Linux 6.6 on, a task that wakes must wait until the one that runs has
  * used its slice, some milliseconds, or waits itself. If that is the thread to
  * be sampled, samples come when it lets go of the processor, and not at random
- * times. This is one reason why CPU times of methods are wrong on a busy
- * machine (docs/record.md). A task with a shorter slice need not wait
+ * times. Probably this is one reason why CPU times of methods are wrong on a
+ * busy machine (docs/record.md). A task with a shorter slice need not wait
  * (RUN_TO_PARITY and PREEMPT_SHORT of kernel/sched/features.h, Linux 6.12).
  * Earlier kernels ignore the field. It needs no privilege.
  */

@@ -18,5 +18,7 @@ end
 at_exit { forked.each { |pid| Process.kill(:KILL, pid) } }
 Array.new(3) { Thread.new { sleep } }.each { |thread| thread.name = "waiter" }
 File.write("pid", $$.to_s)
-Thread.new { loop { nil } } if ENV["BESIDE"]
-ENV["BESIDE"] ? Thread.new { count_forever }.join : count_forever
+count_forever unless ENV["BESIDE"]
+# The main thread waits while others work.
+Thread.new { loop { nil } }
+Thread.new { count_forever }.join

@@ -208,7 +208,7 @@ module Times
       recording = test.record(ruby, pid, "-d", 3)
       queued = recording.facts["queued"].to_i
       test.note = "#{queued} %"
-      test.fail("less than half of the time") unless queued >= 20
+      test.fail("less than a fifth of the time") unless queued >= 20
       text, = test.rcore("report", recording.path)
       test.fail("not in the report: #{text.lines.first(4)}") unless text.lines.first(4).any? { |line| line.start_with?("Threads waited for a processor for #{queued} % of the time") }
     end

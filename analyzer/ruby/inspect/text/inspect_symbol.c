@@ -171,15 +171,22 @@ struct rcore_error *rcore_inspect_symbol_key(struct rcore_inspect *inspect, uint
 	return NULL;
 }
 
-struct rcore_error *rcore_inspect_symbol_value(struct rcore_inspect *inspect, uint64_t symbol)
+/* Finds the String of a symbol. Error: CORRUPT (it is no symbol). */
+static struct rcore_error *string_of(struct rcore_inspect *inspect, uint64_t symbol,
+				     uint64_t *ret)
 {
-	uint64_t string;
 	bool is_symbol;
-	struct rcore_error *err =
-		rcore_symbol_string(inspect->ruby, symbol, &is_symbol, &string);
+	struct rcore_error *err = rcore_symbol_string(inspect->ruby, symbol, &is_symbol, ret);
 	if (!err && !is_symbol)
 		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is not a Symbol",
 					 symbol);
+	return err;
+}
+
+struct rcore_error *rcore_inspect_symbol_value(struct rcore_inspect *inspect, uint64_t symbol)
+{
+	uint64_t string;
+	struct rcore_error *err = string_of(inspect, symbol, &string);
 	return err ? err : inspect_name(inspect, string);
 }
 
@@ -187,12 +194,7 @@ struct rcore_error *rcore_inspect_member(struct rcore_inspect *inspect, uint64_t
 {
 	struct name name;
 	uint64_t string;
-	bool is_symbol;
-	struct rcore_error *err =
-		rcore_symbol_string(inspect->ruby, symbol, &is_symbol, &string);
-	if (!err && !is_symbol)
-		err = rcore_error_create(RCORE_ERROR_CORRUPT, "0x%" PRIx64 " is not a Symbol",
-					 symbol);
+	struct rcore_error *err = string_of(inspect, symbol, &string);
 	if (!err)
 		err = read_name(inspect, string, true, &name);
 	if (err)
