@@ -23,6 +23,8 @@ enum rcore_summary_kind {
 	RCORE_SUMMARY_CONNECTIONS,
 	/* Fibers of a scheduler that are parked and wait. */
 	RCORE_SUMMARY_FIBERS,
+	/* Fibers wait for the end of a thread that is blocked itself. */
+	RCORE_SUMMARY_JOIN,
 	RCORE_SUMMARY_KINDS, /* how many kinds there are */
 };
 
@@ -38,7 +40,10 @@ struct rcore_summary_line {
 	 */
 	const char *text;
 	uint64_t object; /* VALUE of the lock or queue; 0: none or unknown */
-	/* Index of the fiber that holds the lock or the GVL; -1: none. */
+	/*
+	 * Index of the fiber that holds the lock or the GVL; JOIN: of the last
+	 * one for which the others wait. -1: none.
+	 */
 	int holder;
 	/*
 	 * Indices of the fibers that are blocked. POOL: the fibers that the

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/grow.h"
 #include "model/wait_text.h"
+#include "triage/summary_text.h"
 
 /*
  * The edges of the graph lead from a fiber to the one without which it cannot
@@ -95,15 +96,7 @@ static void write_step(const struct rcore_snapshot *snapshot, const struct step 
 		return;
 	}
 	rcore_wait_write(snapshot, wait, out);
-	/*
-	 * rcore_wait_write() names a thread if one is to be joined, or owns the
-	 * lock: up to 2.7, rb_mutex_t has no fiber. The next step is the fiber
-	 * that this thread runs.
-	 */
-	bool is_thread = step->next == REASON_JOIN || wait->owner.fiber < 0;
-	if (is_thread && strcmp(rcore_fiber_text(snapshot, next),
-				snapshot->threads[snapshot->fibers[next].thread].id))
-		fprintf(out, ", which runs %s", snapshot->fibers[next].id);
+	rcore_summary_current(snapshot, wait, next, out);
 }
 
 static const char *sentence(struct rcore_snapshot *snapshot, const struct step *steps,

@@ -272,6 +272,8 @@ static struct rcore_error *collect(struct rcore_summary *summary)
 			err = add_connections(summary, &snapshot->pools[i]);
 	if (!err)
 		err = add_queues(summary);
+	if (!err)
+		err = rcore_summary_joins(summary);
 	for (size_t i = 0; !err && i < snapshot->thread_count; i++)
 		if (snapshot->threads[i].gvl == RCORE_GVL_HOLDER &&
 		    !snapshot->threads[i].is_crashed &&

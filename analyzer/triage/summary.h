@@ -18,7 +18,7 @@ struct rcore_error *rcore_summary_find(struct rcore_snapshot *snapshot);
 static inline bool rcore_summary_is_blocked(const struct rcore_summary_line *line)
 {
 	return line->kind == RCORE_SUMMARY_LOCK || line->kind == RCORE_SUMMARY_QUEUE ||
-	       line->kind == RCORE_SUMMARY_CONNECTIONS;
+	       line->kind == RCORE_SUMMARY_CONNECTIONS || line->kind == RCORE_SUMMARY_JOIN;
 }
 
 #endif

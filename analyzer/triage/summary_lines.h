@@ -61,6 +61,13 @@ struct rcore_error *rcore_summary_add(struct rcore_summary *summary,
 				      char **text);
 
 /*
+ * Adds a line for each thread that is blocked and whose end others wait for,
+ * unless nobody waits for it but those that other lines are about. Error:
+ * NO_MEMORY.
+ */
+struct rcore_error *rcore_summary_joins(struct rcore_summary *summary);
+
+/*
  * Adds a line about the parked fibers that wait in code of the application, if
  * there are two or more. Error: NO_MEMORY.
  */

@@ -182,27 +182,56 @@ void rcore_summary_holder(const struct rcore_snapshot *snapshot, int index, FILE
 	rcore_summary_state(snapshot, index, ", which ", out);
 }
 
+void rcore_summary_current(const struct rcore_snapshot *snapshot, const struct rcore_wait *wait,
+			   int next, FILE *out)
+{
+	bool is_thread = wait->kind == RCORE_WAIT_JOIN ||
+			 (rcore_wait_is_for_lock(wait) && wait->owner.fiber < 0);
+	const struct rcore_fiber *fiber = &snapshot->fibers[next];
+	if (is_thread && fiber->thread >= 0 &&
+	    strcmp(rcore_fiber_text(snapshot, next), snapshot->threads[fiber->thread].id))
+		fprintf(out, ", which runs %s", fiber->id);
+}
+
+/*
+ * Writes what one fiber does, and where unless the next fiber says more.
+ * Returns the next one, or -1.
+ */
+static int write_link(const struct rcore_snapshot *snapshot, int index, FILE *out)
+{
+	const struct rcore_fiber *fiber = &snapshot->fibers[index];
+	int next = rcore_waited_fiber(snapshot, index);
+	/* "held by T2 in Foo" would say where T2 is. */
+	bool is_gvl = fiber->wait && fiber->wait->kind == RCORE_WAIT_GVL;
+	if (is_gvl && write_place(fiber, "is in ", out))
+		fputs(" and ", out);
+	write_state(snapshot, fiber, out);
+	if (!rcore_wait_is_for_lock(fiber->wait) && !is_gvl && next < 0)
+		write_place(fiber, " in ", out);
+	return next;
+}
+
 void rcore_summary_state(const struct rcore_snapshot *snapshot, int index, const char *before,
 			 FILE *out)
 {
-	int seen[CHAIN];
+	int seen[CHAIN], last = -1;
+	size_t length = index < 0 ? 0 : rcore_wait_chain(snapshot, index, &last);
 	for (int links = 0; links < CHAIN && index >= 0; links++) {
-		const struct rcore_fiber *fiber = &snapshot->fibers[index];
 		for (int i = 0; i < links; i++)
 			if (seen[i] == index)
 				return;
-		if (fiber->status == RCORE_FIBER_TERMINATED)
+		if (snapshot->fibers[index].status == RCORE_FIBER_TERMINATED)
 			return;
-		seen[links] = index;
+		if (links == CHAIN - 1 && length > CHAIN - 1) {
+			fprintf(out, ", and so on to %s", rcore_fiber_text(snapshot, last));
+			index = last;
+		}
 		fputs(links ? ", which " : before, out);
-		bool is_lock = rcore_wait_is_for_lock(fiber->wait);
-		/* "held by T2 in Foo" would say where T2 is. */
-		bool is_gvl = fiber->wait && fiber->wait->kind == RCORE_WAIT_GVL;
-		if (is_gvl && write_place(fiber, "is in ", out))
-			fputs(" and ", out);
-		write_state(snapshot, fiber, out);
-		if (!is_lock && !is_gvl)
-			write_place(fiber, " in ", out);
-		index = is_lock ? rcore_owner_fiber(snapshot, &fiber->wait->owner) : -1;
+		seen[links] = index;
+		int next = write_link(snapshot, index, out);
+		if (next >= 0)
+			rcore_summary_current(snapshot, snapshot->fibers[index].wait, next,
+					      out);
+		index = next;
 	}
 }

@@ -31,13 +31,21 @@ void rcore_summary_places(const struct rcore_snapshot *snapshot, const int *fibe
 
 /*
  * Writes what the holder of a lock does, and where: ", which sleeps for 5 s in
- * Rate.fetch (app/rate.rb:14)". If it waits for a lock itself, the holder of
- * that lock follows.
+ * Rate.fetch (app/rate.rb:14)". If it waits for a fiber itself (see
+ * rcore_waited_fiber()), what that one does follows.
  */
 void rcore_summary_holder(const struct rcore_snapshot *snapshot, int fiber, FILE *out);
 
 /* Writes the same after `before` in place of ", which ". */
 void rcore_summary_state(const struct rcore_snapshot *snapshot, int fiber, const char *before,
 			 FILE *out);
+
+/*
+ * Writes ", which runs T3.F2" if the wait names the thread T3, because it is to
+ * end or holds the lock (up to 2.7, rb_mutex_t has no fiber), and the sentence
+ * goes on with this fiber of it.
+ */
+void rcore_summary_current(const struct rcore_snapshot *snapshot, const struct rcore_wait *wait,
+			   int next, FILE *out);
 
 #endif

@@ -11,6 +11,7 @@
 #include "model/alike.h"
 #include "model/group.h"
 #include "model/similar.h"
+#include "model/wait_text.h"
 #include "triage/origin.h"
 
 const struct rcore_fiber *rcore_worker_fiber(const struct rcore_thread *thread,
@@ -25,6 +26,42 @@ int rcore_owner_fiber(const struct rcore_snapshot *snapshot, const struct rcore_
 	if (owner->fiber >= 0 || owner->address || !thread || thread->is_ended)
 		return owner->fiber;
 	return thread->current_fiber;
+}
+
+int rcore_waited_fiber(const struct rcore_snapshot *snapshot, int fiber)
+{
+	const struct rcore_wait *wait = snapshot->fibers[fiber].wait;
+	const struct rcore_thread *thread;
+	if (rcore_wait_is_for_lock(wait))
+		return rcore_owner_fiber(snapshot, &wait->owner);
+	if (wait && wait->kind == RCORE_WAIT_TASK)
+		return wait->owner.fiber;
+	if (!wait || wait->kind != RCORE_WAIT_JOIN)
+		return -1;
+	thread = rcore_snapshot_thread(snapshot, wait->thread);
+	return thread && !thread->is_ended ? thread->current_fiber : -1;
+}
+
+size_t rcore_wait_chain(const struct rcore_snapshot *snapshot, int fiber, int *ret)
+{
+	int last = fiber, mark = fiber; /* an earlier fiber: a cycle (Brent) */
+	size_t steps = 0, lap = 1, since = 0;
+	for (;;) {
+		int next = rcore_waited_fiber(snapshot, last);
+		if (next < 0)
+			break;
+		if (next == mark)
+			return 0;
+		last = next;
+		steps++;
+		if (++since == lap) {
+			mark = last;
+			lap *= 2;
+			since = 0;
+		}
+	}
+	*ret = last;
+	return steps;
 }
 
 static bool has_file(const struct rcore_frame *frame)

@@ -34,6 +34,20 @@ const struct rcore_frame *rcore_application_frame(const struct rcore_fiber *fibe
 int rcore_owner_fiber(const struct rcore_snapshot *snapshot, const struct rcore_owner *owner);
 
 /*
+ * Returns the index of the fiber that a fiber waits for: the one that holds its
+ * lock, the one that the thread runs whose end it waits for, or the one of its
+ * task. -1: it waits for nothing of this kind, or for whom is unknown.
+ */
+int rcore_waited_fiber(const struct rcore_snapshot *snapshot, int fiber);
+
+/*
+ * Follows such waits to the last fiber, which waits for none. Returns the
+ * number of steps, and the fiber in *ret; or 0 if there is a cycle, or the
+ * fiber itself is the last.
+ */
+size_t rcore_wait_chain(const struct rcore_snapshot *snapshot, int fiber, int *ret);
+
+/*
  * Returns the method's name in a label: "Pool#run" of "block (2 levels) in
  * Pool#run".
  */

@@ -120,6 +120,7 @@ void rcore_json_summary(struct rcore_json *json, const struct rcore_snapshot *sn
 		[RCORE_SUMMARY_POOL] = "pool",
 		[RCORE_SUMMARY_CONNECTIONS] = "connections",
 		[RCORE_SUMMARY_FIBERS] = "fibers",
+		[RCORE_SUMMARY_JOIN] = "join",
 	};
 	rcore_json_open(json, "summary", '[');
 	for (size_t i = 0; i < snapshot->summary_count; i++) {

@@ -49,6 +49,7 @@ static const char *const titles[RCORE_SUMMARY_KINDS] = {
 	[RCORE_SUMMARY_LOCK] = "Blocked", [RCORE_SUMMARY_QUEUE] = "Blocked",
 	[RCORE_SUMMARY_GVL] = "GVL",      [RCORE_SUMMARY_CONNECTIONS] = "Blocked",
 	[RCORE_SUMMARY_POOL] = "Pool",    [RCORE_SUMMARY_FIBERS] = "Fibers",
+	[RCORE_SUMMARY_JOIN] = "Blocked",
 };
 
 const char *rcore_summary_title(const struct rcore_summary_line *line)

@@ -209,6 +209,73 @@ START_TEST(test_chain)
 }
 END_TEST
 
+/*
+ * Threads that wait for the end of others: the line follows them to the last
+ * one. If that is reached at once, there is no line.
+ */
+START_TEST(test_joins)
+{
+	struct rcore_test_threads test;
+	rcore_test_threads_init(&test, 6, 1);
+	FRAMES(&test, 5, busy_frames);
+	FRAMES(&test, 0, own_frames);
+	rcore_test_join(&test, 4, 5);
+	expect(&test, "");
+	rcore_test_threads_init(&test, 6, 1);
+	FRAMES(&test, 5, busy_frames);
+	FRAMES(&test, 0, own_frames);
+	lock(&test, 5, 3, 3);
+	rcore_test_join(&test, 2, 3);
+	rcore_test_join(&test, 0, 2);
+	rcore_test_join(&test, 1, 2);
+	expect(&test,
+	       "2 threads wait for the end of T3, which waits for the end of T4, which waits "
+	       "for "
+	       "Mutex 0x1005 held by T6, which runs in Rate.fetch (app/rate.rb:14); 1 waits in "
+	       "block (2 levels) in Work#run (app/work.rb:3), 1 unknown\n"
+	       "T4 waits for Mutex 0x1005 held by T6, which runs in Rate.fetch "
+	       "(app/rate.rb:14)\n");
+	ck_assert_int_eq(test.snapshot.summary[0].kind, RCORE_SUMMARY_JOIN);
+	ck_assert_int_eq(test.snapshot.summary[0].holder, 5);
+	/* The holder of a lock waits for the end of a thread. */
+	rcore_test_threads_init(&test, 6, 1);
+	lock(&test, 1, 2, 2);
+	rcore_test_join(&test, 1, 3);
+	int parked = rcore_test_add_fiber(&test, 3, false, RCORE_FIBER_SUSPENDED);
+	ck_assert_int_eq(parked, 6);
+	rcore_test_wait(&test, 3, RCORE_WAIT_TASK)->owner.fiber = 5;
+	rcore_test_wait(&test, 5, RCORE_WAIT_SLEEP)->argument = "5";
+	expect(&test,
+	       "T3 waits for Mutex 0x1001 held by T2, which waits for the end of T4, "
+	       "which runs T4.F0, which waits for the end of T6, which sleeps for 5 s\n");
+}
+END_TEST
+
+/* A chain may be long or, if each has a timeout, end in a circle. */
+START_TEST(test_long_chain)
+{
+	enum { COUNT = 20 };
+	struct rcore_test_threads test;
+	rcore_test_threads_init(&test, COUNT, 0);
+	for (int i = 0; i + 1 < COUNT; i++)
+		rcore_test_join(&test, i, i + 1)->is_timed = true;
+	rcore_test_wait(&test, COUNT - 1, RCORE_WAIT_STOP);
+	expect(&test,
+	       "T1 waits for the end of T2, which waits for the end of T3, with a timeout, "
+	       "which waits for the end of T4, with a timeout, which waits for the end of T5, "
+	       "with a timeout, which waits for the end of T6, with a timeout, which waits for "
+	       "the end of T7, with a timeout, which waits for the end of T8, with a timeout, "
+	       "which waits for the end of T9, with a timeout, and so on to T20, which stopped "
+	       "itself (Thread.stop)\n");
+	rcore_test_threads_init(&test, 4, 0);
+	for (int i = 0; i < 4; i++)
+		rcore_test_join(&test, i, i ? i % 3 + 1 : 1)->is_timed = true;
+	expect(&test, "T1 waits for the end of T2, which waits for the end of T3, with a "
+		      "timeout, which waits for the end of T4, with a timeout, which waits for "
+		      "the end of T2, with a timeout\n");
+}
+END_TEST
+
 /* Where the holder of the lock is, not that of the GVL. */
 START_TEST(test_lock_and_gvl)
 {
@@ -405,9 +472,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_nothing,  test_lock,       test_places,     test_chain, test_lock_and_gvl,
-		test_deadlock, test_gvl,        test_gvl_held,   test_pool,  test_groups,
-		test_many,     test_full_queue, test_idle_holder};
+		test_nothing,  test_lock,       test_places,      test_chain, test_lock_and_gvl,
+		test_deadlock, test_gvl,        test_gvl_held,    test_pool,  test_groups,
+		test_many,     test_full_queue, test_idle_holder, test_joins, test_long_chain};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
 		.name = "summary", .tests = tests, .count = RCORE_COUNT(tests)});
 }

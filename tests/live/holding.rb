@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# Threads that wait for others, which wait for others in turn.
+require_relative "counting"
+
+LOCK = Mutex.new
+READ, = IO.pipe
+
+def hold
+  LOCK.synchronize { READ.read(1) }
+end
+
+def want
+  LOCK.synchronize {}
+end
+
+def outer(thread)
+  thread.join
+end
+
+Thread.new { hold }.tap { Thread.pass until LOCK.locked? }
+last = Thread.new { want }
+middle = Thread.new { last.value }
+2.times { Thread.new { outer(middle) } }
+File.write("pid", Process.pid)
+count_forever
