@@ -217,20 +217,42 @@ module Times
   end
 
   LONG_ROUND = 28_000
+  SHORT = 1 # second
+  ROUNDS = 5
 
-  # So many that the recording ends in the first round. Each of them represents time all the same.
+  # So many that the recording ends in the first round. Each of them represents
+  # time all the same. rcore may be late for the end, because its first tick
+  # takes half a second of a processor. What it does after the end takes more
+  # than twice as long, and a busy machine slows down both, unless it becomes
+  # less busy between them.
   def self.one_round(test, ruby)
     test.with_program(ruby, "fibers.rb", LONG_ROUND / 4) do |pid, counter|
-      recording = test.record(ruby, pid, "-d", 1, "-r", 1000, "--by", "fiber")
-      times = PLACES.to_h { |place| [place, parked_at(recording, place).group_by { |total| total["fiber"] }.map { |_, totals| totals.sum { |total| total["wall"] } }] }
-      test.fail("fibers at each place: #{times.transform_values(&:size)}") unless times.transform_values(&:size) == { "first_place" => LONG_ROUND * 3 / 4, "second_place" => LONG_ROUND / 4 }
-      none = times.values.flatten.count(&:zero?)
-      test.fail("#{none} of #{LONG_ROUND} represent no time") if none.positive?
-      test.note = format("%.2f s recorded, %.2f s of a fiber", recording.duration / 1e9, times.values.flatten.max / 1e9)
-      test.fail("a fiber has more time than the recording") if times.values.flatten.max > recording.duration
-      test.fail("the end of the round is no time of the recording") if recording.duration > 1.5e9
+      late = []
+      ROUNDS.times do
+        recorded, whole = record_round(test, ruby, pid)
+        break late.clear if recorded <= [1.1 * SHORT, whole / 2].max
+        late << format("%.2f of %.2f s", recorded, whole)
+      end
+      test.fail("the end of the round is time of the recording: #{late}") if late.any?
       test.goes_on(counter)
     end
+  end
+
+  # Returns the seconds of the recording, and for how many rcore ran.
+  def self.record_round(test, ruby, pid)
+    path = File.join(test.folder, "round.rec")
+    begun = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    _, err, status = test.rcore("record", "-p", pid, "-o", path, *ruby.files, "-d", SHORT, "-r", 1000, "--by", "fiber")
+    whole = Process.clock_gettime(Process::CLOCK_MONOTONIC) - begun
+    raise Debuggee::Failed, "no recording (#{status}): #{err}" unless status.zero?
+    recording = test.read(path)
+    times = PLACES.to_h { |place| [place, parked_at(recording, place).group_by { |total| total["fiber"] }.map { |_, totals| totals.sum { |total| total["wall"] } }] }
+    test.fail("fibers at each place: #{times.transform_values(&:size)}") unless times.transform_values(&:size) == { "first_place" => LONG_ROUND * 3 / 4, "second_place" => LONG_ROUND / 4 }
+    none = times.values.flatten.count(&:zero?)
+    test.fail("#{none} of #{LONG_ROUND} represent no time") if none.positive?
+    test.fail("a fiber has more time than the recording") if times.values.flatten.max > recording.duration
+    test.note = format("%.2f of %.2f s recorded, %.2f s of a fiber", recording.duration / 1e9, whole, times.values.flatten.max / 1e9)
+    [recording.duration / 1e9, whole]
   end
 
   LANES = 80
