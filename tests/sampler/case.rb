@@ -83,14 +83,15 @@ class SamplerCase < LiveCase
     read(path)
   end
 
-  # Records until the block, which works meanwhile, has ended.
+  # Records until the block, which works meanwhile, has ended. It gets the paths
+  # of the recording and of what rcore says.
   def record_while(ruby, pid, *options)
     path = File.join(folder, "while.rec")
     log = File.join(folder, "while.log")
     recorder = Process.spawn(environment, *ROOT, Suite::RCORE, "record", "-p", pid.to_s, "-o", path, *ruby.files, *options.map(&:to_s), *record_options, %i[out err] => log)
     begin
       wait_until("recording: #{File.read(log)}") { File.exist?(path) || Process.wait(recorder, Process::WNOHANG) }
-      yield
+      yield path, log
     ensure
       Child.signal(:INT, recorder)
       status = Child.wait(recorder)

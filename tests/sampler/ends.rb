@@ -71,14 +71,31 @@ module Ends
 
   PROGRAMS = 8
 
-  # At first, a program that was just executed has no mappings, or only those of the dynamic linker.
+  # At first, a program that was just executed has no mappings, or only those of
+  # the dynamic linker. Each one executes the next one once it has samples, or
+  # if rcore has ended.
   def self.executes(test, ruby)
-    test.with_program(ruby, "executes.rb", PROGRAMS) do |pid, _|
-      recording = test.record(ruby, pid, "-r", 999, "-d", PROGRAMS * 2)
-      labels = recording.totals.flat_map { |total| recording.stack(total) }.uniq
-      missing = (0..PROGRAMS).map { |left| "Object#left_#{left}" } - labels
+    test.with_program(ruby, "executes.rb", PROGRAMS) do |pid, _, folder|
+      recording = test.record_while(ruby, pid, "-r", 999) do |path, log|
+        PROGRAMS.downto(0) do |left|
+          test.wait_until("samples of left_#{left}") { File.read(log).match?(/ samples? in /) || labels_so_far(test, path).include?("Object#left_#{left}") }
+          File.write(File.join(folder, "execute_#{left}"), "")
+        end
+      end
+      missing = (0..PROGRAMS).map { |left| "Object#left_#{left}" } - labels_of(recording)
       test.fail("in no sample: #{missing.join(", ")}") if missing.any?
     end
+  end
+
+  def self.labels_of(recording)
+    recording.totals.flat_map { |total| recording.stack(total) }.uniq
+  end
+
+  # rcore writes to the recording each second, from the first second on.
+  def self.labels_so_far(test, path)
+    labels_of(test.read(path))
+  rescue Debuggee::Failed
+    []
   end
 
   MADE = /\A(?:block (?:\(\d levels\) )?in )?(?:<main>|Object#(?:deep|made\d+)|[A-Z]\w+(?:::\w+)*[#.]\w+[?!=]?)\z/.freeze
