@@ -168,6 +168,14 @@ static void find_overflow(const struct rcore_process *process,
 	uint64_t sp = fault_sp(process, original);
 	bool nothing_saved = !original && !process->siginfo.present;
 	uint64_t address = original ? cause->original_address : cause->address;
+	/*
+	 * A thread without a stack for signals cannot run Ruby's handler if its
+	 * stack overflows. So the kernel ends the process, with SI_KERNEL.
+	 */
+	if (!original && cause->code == SI_KERNEL && cause->fault.has_address) {
+		known = true;
+		address = cause->fault.address;
+	}
 	if (signo == SIGSEGV && sp && (known ? address != 0 : nothing_saved))
 		rcore_overflow_find(process, snapshot, address, sp, &cause->overflow);
 }

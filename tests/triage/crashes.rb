@@ -73,6 +73,7 @@ class Crashes
     Crash.of(workshop, job.ruby, "crash", job.kind, environment: environment, edit: edit && edit[:edit]) do |crash|
       report = ask("analyze", crash)
       compare(job, crash.truth, report)
+      fold(job, crash) if job.kind == "outside_overflow"
       keep(job, edit, report["signature"], ask("explain", crash)) unless job.how == "by its instruction"
     end
   end
@@ -83,6 +84,14 @@ class Crashes
     JSON.parse(out.force_encoding("UTF-8"), max_nesting: false)
   end
 
+  # A thread without Ruby is printed like others: recursion once, with its count.
+  def fold(job, crash)
+    text, = Open3.capture2(RCORE, "analyze", crash.core, *crash.files, binmode: true)
+    stack = text[/^\* LWP \d+  runs no Ruby thread\n.*/m].to_s.lines
+    folded = stack.size < 20 && stack.grep(/the same (?:frame|\d+ frames) [\d,]+ more times/).size == 1
+    @tally.note("folds of #{job}", folded ? [] : ["#{stack.size} lines: #{stack.first(5).join}"])
+  end
+
   def compare(job, truth, report)
     cause = report["cause"] || {}
     @tally.note(job, [*Cause.new(truth, cause, job).differences, *blame(job, report["blame"] || {})])
@@ -91,7 +100,7 @@ class Crashes
   def blame(job, blame)
     wanted = if job.how == "in a gem" then ["extension", "errand-1.2.3", nil]
              elsif job.how == "through a gem" then ["application", nil, "errand-1.2.3"]
-             elsif job.kind == "outside" then ["extension", nil, nil]
+             elsif job.kind.start_with?("outside") then ["extension", nil, nil]
              elsif job.kind == "binstub" then ["gem", "errand-1.2.3", nil]
              elsif job.kind.start_with?("killed") then [nil, nil, nil]
              elsif job.kind == "bug_of_libffi" then ["application", nil, "fiddle.so"]

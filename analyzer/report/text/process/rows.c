@@ -78,6 +78,19 @@ struct rcore_error *rcore_rows_init(struct rcore_rows *rows, const struct rcore_
 	return rcore_error_no_memory();
 }
 
+struct rcore_error *rcore_rows_init_native(struct rcore_rows *rows,
+					   const struct rcore_fiber *fiber)
+{
+	*rows = (struct rcore_rows){.fiber = fiber};
+	for (size_t i = 0; i < fiber->native_count; i++) {
+		if (!add(rows, RCORE_ROW_NATIVE, i)) {
+			rcore_rows_deinit(rows);
+			return rcore_error_no_memory();
+		}
+	}
+	return NULL;
+}
+
 void rcore_rows_deinit(struct rcore_rows *rows)
 {
 	free(rows->items);

@@ -219,6 +219,31 @@ static void print_folded(const struct rcore_pen *pen, const struct rcore_rows *r
 	}
 }
 
+static void print_rows(const struct rcore_pen *pen, const struct rcore_rows *rows, bool all)
+{
+	size_t columns = label_columns(rows);
+	if (!all) {
+		print_folded(pen, rows, columns);
+		return;
+	}
+	for (size_t i = 0; i < rows->count; i++)
+		print_row(pen, rows, i, columns);
+}
+
+struct rcore_error *rcore_text_native_stack(const struct rcore_pen *pen, bool all,
+					    const struct rcore_other_thread *thread)
+{
+	struct rcore_rows rows;
+	const struct rcore_fiber stack = {.native = thread->native,
+					  .native_count = thread->native_count};
+	struct rcore_error *err = rcore_rows_init_native(&rows, &stack);
+	if (err)
+		return err;
+	print_rows(pen, &rows, all);
+	rcore_rows_deinit(&rows);
+	return NULL;
+}
+
 struct rcore_error *rcore_text_stack(const struct rcore_pen *pen,
 				     const struct rcore_report_options *options,
 				     const struct rcore_fiber *fiber, bool fold_libraries)
@@ -229,13 +254,8 @@ struct rcore_error *rcore_text_stack(const struct rcore_pen *pen,
 		return err;
 	if (fold_libraries)
 		rcore_rows_fold_libraries(&rows);
-	size_t columns = label_columns(&rows);
 	rows.with_hidden = options->all || options->verbose;
-	if (!options->all)
-		print_folded(pen, &rows, columns);
-	else
-		for (size_t i = 0; i < rows.count; i++)
-			print_row(pen, &rows, i, columns);
+	print_rows(pen, &rows, options->all);
 	rcore_rows_deinit(&rows);
 	if (fiber->frames_truncated) {
 		rcore_styled(pen, RCORE_STYLE_PROBLEM,

@@ -22,6 +22,13 @@ struct rcore_error *rcore_text_stack(const struct rcore_pen *pen,
 				     const struct rcore_report_options *options,
 				     const struct rcore_fiber *fiber, bool fold_libraries);
 
+/*
+ * Prints the native stack of a kernel thread without Ruby in the same way.
+ * Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_text_native_stack(const struct rcore_pen *pen, bool all,
+					    const struct rcore_other_thread *thread);
+
 /* Prints a Ruby frame on a line of its own. */
 void rcore_text_frame(const struct rcore_pen *pen, const struct rcore_fiber *fiber,
 		      size_t index);

@@ -7,7 +7,7 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "report/text/text.h"
-#include "report/text/process/text_native.h"
+#include "report/text/process/text_stack.h"
 #include "report/text/process/text_values.h"
 #include "report/names.h"
 
@@ -207,9 +207,8 @@ static void print_ended(struct rcore_text *text)
  * The stack of a kernel thread without Ruby is printed if that thread died, or
  * on request. Problems of a stack are always printed, because they are counted.
  */
-static void print_other_stacks(const struct rcore_text *text)
+static void print_other_stacks(struct rcore_text *text)
 {
-	enum { COLUMNS = 32 };
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	for (size_t i = 0; i < snapshot->other_count; i++) {
 		const struct rcore_other_thread *other = &snapshot->others[i];
@@ -221,14 +220,15 @@ static void print_other_stacks(const struct rcore_text *text)
 			continue;
 		fprintf(text->pen.out, "\n%sLWP %d  runs no Ruby thread\n", died ? "* " : "  ",
 			rcore_lwp(other->tid, other->outer_tid));
-		for (size_t j = 0; shown && j < other->native_count; j++)
-			rcore_text_native_frame(&text->pen, &other->native[j], COLUMNS);
+		if (shown && !text->error)
+			text->error =
+				rcore_text_native_stack(&text->pen, text->options.all, other);
 		if (other->native_problem)
 			rcore_text_problem(text, other->native_problem);
 	}
 }
 
-static void print_others(const struct rcore_text *text)
+static void print_others(struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	FILE *out = text->pen.out;

@@ -258,6 +258,23 @@ static VALUE overflow(VALUE self)
 	return INT2FIX(descend(&top, 0));
 }
 
+static void *overflow_alone(void *unused)
+{
+	char top = 0;
+
+	return (void *)(long)descend(&top, 0);
+}
+
+/* The same in a thread that Ruby does not know: it has no stack for signals. */
+static VALUE overflow_outside(VALUE self)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, overflow_alone, NULL);
+	pthread_join(thread, NULL);
+	return Qnil;
+}
+
 /*
  * Removes Ruby's own handler: the kernel ends the process at the fault itself.
  */
@@ -299,5 +316,6 @@ void Init_culprit(void)
 	rb_define_singleton_method(culprit, "watch", watch, 1);
 	rb_define_singleton_method(culprit, "crash_moving", crash_moving, 0);
 	rb_define_singleton_method(culprit, "overflow", overflow, 0);
+	rb_define_singleton_method(culprit, "overflow_outside", overflow_outside, 0);
 	rb_define_singleton_method(culprit, "default_signals", default_signals, 0);
 }
