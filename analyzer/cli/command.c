@@ -61,11 +61,12 @@ static void deinit(struct run *run)
 	free(run->arguments);
 }
 
-static struct rcore_error *unexpected(const char *word)
+static struct rcore_error *unexpected(const struct rcore_command *command, const char *word)
 {
 	char escaped[128];
-	return rcore_error_create(RCORE_ERROR_USAGE, "unexpected argument '%s'",
-				  rcore_escape(escaped, sizeof(escaped), word));
+	return rcore_error_create(RCORE_ERROR_USAGE, "unexpected argument '%s'%s",
+				  rcore_escape(escaped, sizeof(escaped), word),
+				  command->rest ? "; use -p PID or -- COMMAND" : "");
 }
 
 /* Moves the arguments after TARGET to where the command expects them. */
@@ -81,7 +82,7 @@ static struct rcore_error *place_words(struct run *run)
 	if (command->input == RCORE_INPUT_TARGET)
 		err = rcore_cli_target_take(&run->target, words, command, &used);
 	if (!err && !command->words && used < words->count)
-		err = unexpected(words->items[used]);
+		err = unexpected(command, words->items[used]);
 	if (!err && command->words)
 		*(struct rcore_strings *)((char *)run->arguments + command->operands_offset) =
 			(struct rcore_strings){words->items + used, words->count - used, 0};

@@ -10,6 +10,8 @@ module Refused
     {
       "no such process" => [2, /no process|no such process/i, ["-p", 999_999_9]],
       "nothing named" => [USAGE, /-p PID or a command/, []],
+      "a pid without -p" => [USAGE, /unexpected argument '1'; use -p PID or -- COMMAND; see rcore record --help/, [1]],
+      "a command without --" => [USAGE, /unexpected argument 'true'; use -p PID/, ["true"]],
       "both named" => [USAGE, /not both/, ["-p", 1, "--", "true"]],
       "too fast" => [USAGE, /at most/, ["-p", 1, "-r", 20_000]],
       "unknown ending" => [USAGE, /\.xyz/, ["-p", 1, "-o", "x.xyz"]],
