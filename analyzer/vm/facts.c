@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "base/filler.h"
 #include "base/text.h"
 #include "ruby/object/array.h"
 #include "ruby/object/class.h"
@@ -22,10 +23,14 @@ static struct rcore_error *note(struct rcore_ruby *ruby, struct rcore_facts *fac
 					&facts->problem);
 }
 
-/* Finds the class Object, starting at the Thread object of a thread. */
+/*
+ * Finds the class Object, starting at the Thread object of a thread. In a pack
+ * of --redact all, whose names are stars, it cannot be found: returns 0.
+ */
 static struct rcore_error *find_object(struct rcore_ruby *ruby, uint64_t thread, uint64_t *ret)
 {
 	uint64_t klass;
+	*ret = 0;
 	struct rcore_error *err = RCORE_GET(ruby, thread, basic, klass, &klass);
 	for (int i = 0; !err && klass && i < ANCESTOR_LIMIT; i++) {
 		struct rcore_class_name name;
@@ -37,6 +42,8 @@ static struct rcore_error *find_object(struct rcore_ruby *ruby, uint64_t thread,
 				*ret = klass;
 				return NULL;
 			}
+			if (!err && name.path && rcore_is_filled(name.path, strlen(name.path)))
+				return NULL;
 		}
 		if (!err)
 			err = rcore_class_super(ruby, klass, &klass);
@@ -148,7 +155,7 @@ struct rcore_error *rcore_vm_constant(struct rcore_ruby *ruby,
 	if (!thread)
 		return NULL;
 	struct rcore_error *err = find_object(ruby, thread, &object);
-	return err ? err : constant(ruby, object, name, ret);
+	return err || !object ? err : constant(ruby, object, name, ret);
 }
 
 struct rcore_error *rcore_vm_facts(struct rcore_ruby *ruby, uint64_t vm,

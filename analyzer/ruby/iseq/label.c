@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/filler.h"
 #include "ruby/heap/moved.h"
 #include "ruby/object/class_name.h"
 
@@ -38,6 +39,7 @@ static bool starts_with(const char *label, const char *const *words)
  * or "singleton class", that of a rescue "rescue in foo" and that of an ensure
  * "ensure in foo". defined?() rescues in "defined guard in foo". No method that
  * `def` creates has such a name. An eval has the label of the code around it.
+ * A pack of --redact all has stars in place of each label.
  */
 static bool fits_type(const struct rcore_iseq_info *iseq)
 {
@@ -45,7 +47,8 @@ static bool fits_type(const struct rcore_iseq_info *iseq)
 	static const char *const rescues[] = {"rescue in ", "defined guard in ", NULL};
 	static const char *const ensures[] = {"ensure in ", NULL};
 	const char *label = iseq->label;
-	switch (label ? iseq->type : RCORE_ISEQ_EVAL) {
+	bool known = label && !rcore_is_filled(label, strlen(label));
+	switch (known ? iseq->type : RCORE_ISEQ_EVAL) {
 	case RCORE_ISEQ_CLASS:
 		return starts_with(label, bodies);
 	case RCORE_ISEQ_RESCUE:

@@ -78,6 +78,14 @@ static void make_labels(void)
 		     "block in <main>");
 	expect_label(top, 0, "<top (required)>", "<top (required)>", "<top (required)>",
 		     "<top (required)>");
+	/* In a pack of --redact all. */
+	uint64_t starred = ISEQ(RCORE_ISEQ_METHOD, path, "***");
+	uint64_t star_rescue = INSIDE(RCORE_ISEQ_RESCUE, "*************", starred, starred);
+	uint64_t star_ensure = INSIDE(RCORE_ISEQ_ENSURE, "*************", starred, starred);
+	uint64_t star_class = ISEQ(RCORE_ISEQ_CLASS, path, "***********");
+	expect_label(star_rescue, 0, "rescue in ***", "*************", "***", "***");
+	expect_label(star_ensure, 0, "ensure in ***", "*************", "***", "***");
+	expect_label(star_class, 0, "***********", "***********", "***********", "***********");
 	expect_label(0, cfunc, "Foo::Bar#+", "+", "Foo::Bar#+", "Foo::Bar#+");
 
 	static const char *const internal_path = "<internal:kernel>";
