@@ -6,11 +6,11 @@
 
 enum {
 	BIN_POWER_LIMIT = 41,
-	BIN_SIZE_LIMIT = 3,    /* size_ind: bins of 1, 2, 4 or 8 bytes */
 	WITHOUT_BINS = 1 << 4, /* MAX_POWER2_FOR_TABLES_WITHOUT_BINS */
 	/* A table has more bins than entries, so there are few probes. */
 	PROBE_LIMIT = 1 << 12,
 	PERTURB_SHIFT = 11,
+	HASH_BITS = 64,
 	BIN_EMPTY = 0,
 	BIN_DELETED = 1,
 	BIN_BASE = 2, /* ENTRY_BASE: the value of a bin for the first entry */
@@ -44,10 +44,31 @@ static struct rcore_error *entry_at(struct rcore_ruby *ruby, uint64_t entry, uin
 	return err || !*found ? err : RCORE_GET(ruby, entry, st_entry, record, record);
 }
 
+/*
+ * features[] of st.c: the powers of a table with bins and the size of a bin go
+ * together. Searches try many words that lead to no table; few pass for one.
+ */
+static bool is_feature(uint64_t entry_power, uint64_t bin_power, uint64_t size_ind)
+{
+	uint64_t wanted = entry_power < 8 ? 0 : entry_power < 16 ? 1 : entry_power < 32 ? 2 : 3;
+	return bin_power <= BIN_POWER_LIMIT && bin_power == entry_power + 1 &&
+	       size_ind == wanted;
+}
+
+/*
+ * Probes after which all bins were seen: once `perturb` is 0, the next bin is
+ * that of a linear congruential generator, whose period is the number of bins.
+ */
+static uint64_t probe_limit(uint64_t bin_power)
+{
+	uint64_t all = HASH_BITS / PERTURB_SHIFT + 1 + (UINT64_C(1) << bin_power);
+	return all < PROBE_LIMIT ? all : PROBE_LIMIT;
+}
+
 struct rcore_error *rcore_st_find_number(struct rcore_ruby *ruby, uint64_t table, uint64_t key,
 					 uint64_t *record, bool *found)
 {
-	uint64_t bins, power, size, bound, entries;
+	uint64_t bins, power, entry_power, size, bound, entries;
 	struct rcore_error *err = NULL;
 	*found = false;
 	if ((err = RCORE_GET(ruby, table, st_table, bins, &bins)))
@@ -55,16 +76,18 @@ struct rcore_error *rcore_st_find_number(struct rcore_ruby *ruby, uint64_t table
 	if (!bins)
 		return find_without_bins(ruby, table, key, record, found);
 	if ((err = RCORE_GET(ruby, table, st_table, bin_power, &power)) ||
+	    (err = RCORE_GET(ruby, table, st_table, entry_power, &entry_power)) ||
 	    (err = RCORE_GET(ruby, table, st_table, size_ind, &size)) ||
 	    (err = RCORE_GET(ruby, table, st_table, entries_bound, &bound)) ||
 	    (err = RCORE_GET(ruby, table, st_table, entries, &entries)))
 		return err;
-	if (power > BIN_POWER_LIMIT || size > BIN_SIZE_LIMIT || bound > UINT64_C(1) << power)
+	if (!is_feature(entry_power, power, size) || bound > UINT64_C(1) << entry_power)
 		return rcore_error_create(RCORE_ERROR_CORRUPT, "no st_table at 0x%" PRIx64,
 					  table);
 	uint64_t mask = (UINT64_C(1) << power) - 1;
 	uint64_t perturb = number_hash(key), index = perturb & mask;
-	for (int probes = 0; probes < PROBE_LIMIT; probes++) {
+	uint64_t limit = probe_limit(power);
+	for (uint64_t probes = 0; probes < limit; probes++) {
 		uint64_t bin = 0, address = bins + (index << size);
 		enum rcore_fault fault = rcore_read(ruby->memory, address, &bin, 1u << size);
 		if (fault)
@@ -83,6 +106,6 @@ struct rcore_error *rcore_st_find_number(struct rcore_ruby *ruby, uint64_t table
 		index = ((index << 2) + index + perturb + 1) & mask;
 	}
 	return rcore_error_create(RCORE_ERROR_LIMIT,
-				  "st_table 0x%" PRIx64 " has no empty bin in %d", table,
-				  PROBE_LIMIT);
+				  "st_table 0x%" PRIx64 " has no empty bin in %" PRIu64, table,
+				  limit);
 }

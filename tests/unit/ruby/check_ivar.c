@@ -265,6 +265,33 @@ START_TEST(test_lost_generic)
 }
 END_TEST
 
+/* Memory that counts how often it is read. */
+struct counted_memory {
+	struct rcore_memory memory;
+	struct rcore_memory *below;
+	size_t reads;
+};
+
+static enum rcore_fault read_counted(struct rcore_memory *memory, uint64_t address,
+				     void *buffer, size_t size)
+{
+	struct counted_memory *counted = (struct counted_memory *)memory;
+	counted->reads++;
+	return rcore_read(counted->below, address, buffer, size);
+}
+
+/* A search tries thousands of words that lead to no table. */
+static size_t reads_of_find(uint64_t table, enum rcore_error_code wanted)
+{
+	struct counted_memory counted = {{.read = read_counted}, ruby.memory, 0};
+	uint64_t record;
+	bool found;
+	ruby.memory = &counted.memory;
+	ck_assert_int_eq(code(rcore_st_find_number(&ruby, table, 40, &record, &found)), wanted);
+	ruby.memory = counted.below;
+	return counted.reads;
+}
+
 /* Compared with a search from the first entry to the last. */
 START_TEST(test_st_find)
 {
@@ -291,16 +318,22 @@ START_TEST(test_st_find)
 	/* No empty bin, and impossible lengths. */
 	for (size_t j = 0; j < 100; j++)
 		entries[j] = (struct fake_ivar){(j + 1) * 40, j};
-	uint64_t table = fake_st_table(&fake, entries, 100, 0), record, bins = 0;
-	bool found;
+	uint64_t table = fake_st_table(&fake, entries, 100, 0), bins = 0;
 	rcore_read_field(ruby.memory, table, &fake.layout.st_table.bins, &bins);
 	for (uint64_t j = 0; j < 256; j += 8)
 		fake_put(&fake.target, bins + j, 0x0101010101010101);
-	ck_assert_int_eq(code(rcore_st_find_number(&ruby, table, 40, &record, &found)),
-			 RCORE_ERROR_LIMIT);
-	PUT(table, st_table, bin_power, 60);
-	ck_assert_int_eq(code(rcore_st_find_number(&ruby, table, 40, &record, &found)),
-			 RCORE_ERROR_CORRUPT);
+	ck_assert_uint_le(reads_of_find(table, RCORE_ERROR_LIMIT), 256 + 16);
+	/* 100 entries have room for 128, and 256 bins of one byte. */
+	for (uint64_t power = 0; power < 256; power++) {
+		PUT(table, st_table, bin_power, power);
+		if (power != 8)
+			ck_assert_uint_le(reads_of_find(table, RCORE_ERROR_CORRUPT), 6);
+	}
+	PUT(table, st_table, bin_power, 8);
+	for (uint64_t size = 1; size < 256; size++) {
+		PUT(table, st_table, size_ind, size);
+		ck_assert_uint_le(reads_of_find(table, RCORE_ERROR_CORRUPT), 6);
+	}
 	free(entries);
 }
 END_TEST
