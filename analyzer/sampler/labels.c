@@ -96,14 +96,13 @@ static uint32_t labels_of(struct rcore_sampler *sampler, const struct rcore_cont
 	return count ? rcore_profile_labels(sampler->profile, labels, count) : 0;
 }
 
-static bool read_table(struct rcore_sampler *sampler, struct rcore_context_watch *watch,
+static bool read_table(struct rcore_memory *memory, struct rcore_context_watch *watch,
 		       uint64_t capacity)
 {
 	if (!watch->table || capacity > CAPACITY_LIMIT ||
 	    !rcore_piece_set(&watch->piece, watch->table, HEAD_SIZE + capacity * PAIR_SIZE))
 		return false;
-	return !rcore_read(rcore_live_bare_memory(sampler->live), watch->table,
-			   watch->piece.bytes, watch->piece.size);
+	return !rcore_read(memory, watch->table, watch->piece.bytes, watch->piece.size);
 }
 
 static void keep_table(struct rcore_context_watch *watch)
@@ -155,14 +154,21 @@ static RCORE_HOT bool is_same(struct rcore_sampler *sampler, struct rcore_contex
 	       (!piece->size || !memcmp(piece->bytes, watch->last, piece->size));
 }
 
-/* Finds out anew which context the Fiber has. */
+/*
+ * Finds out anew which context the Fiber has. All is read from one copy of the
+ * pages: what is kept for comparisons has the labels that it stands for, and a
+ * search in the data of a stripped Ruby takes one system call for each page.
+ */
 static void look(struct rcore_sampler *sampler, struct rcore_track *track)
 {
 	struct rcore_context_watch *watch = &track->context;
 	struct rcore_ruby *ruby = &sampler->codes.ruby;
 	struct rcore_context context = {0};
 	struct rcore_memory *memory = ruby->memory, *noted = &watch->log.memory;
+	struct rcore_memory *process = sampler->copies.below;
 	uint64_t flags = 0;
+	rcore_cache_drop(sampler->pages);
+	sampler->copies.below = rcore_cache_memory(sampler->pages);
 	watch->forgets = sampler->codes.forgets;
 	rcore_read_log_begin(&watch->log, memory);
 	ruby->memory = noted;
@@ -171,7 +177,7 @@ static void look(struct rcore_sampler *sampler, struct rcore_track *track)
 	struct rcore_error *err = rcore_context_load(ruby, watch->object, &context);
 	watch->table = err ? 0 : context.table;
 	watch->last_size = 0;
-	if (read_table(sampler, watch, context.capacity))
+	if (read_table(memory, watch, context.capacity))
 		keep_table(watch);
 	watch->labels = err ? 0 : labels_of(sampler, &context);
 	watch->place = 0;
@@ -183,10 +189,11 @@ static void look(struct rcore_sampler *sampler, struct rcore_track *track)
 	    rcore_read_u64(noted, watch->place, &watch->word))
 		watch->place = 0;
 	ruby->memory = memory;
+	sampler->copies.below = process;
 	rcore_error_free(err);
 }
 
-RCORE_HOT void rcore_sampler_context(struct rcore_sampler *sampler, struct rcore_track *track,
+RCORE_HOT bool rcore_sampler_context(struct rcore_sampler *sampler, struct rcore_track *track,
 				     uint64_t now)
 {
 	struct rcore_context_watch *watch = &track->context;
@@ -195,15 +202,23 @@ RCORE_HOT void rcore_sampler_context(struct rcore_sampler *sampler, struct rcore
 	bool is_known = !watch->object || (watch->is_known && is_same(sampler, watch));
 	watch->is_copied = false;
 	if (is_known && (!watch->object || now - watch->looked < LOOK_AGAIN_NS))
-		return;
+		return false;
 	if (is_known && watch->forgets == sampler->codes.forgets &&
 	    rcore_read_log_holds(&watch->log, sampler->live, &watch->head)) {
 		watch->looked = now;
-		return;
+		return false;
 	}
 	watch->is_known = true;
 	watch->looked = now;
 	look(sampler, track);
+	return true;
+}
+
+bool rcore_sampler_context_holds(struct rcore_sampler *sampler, struct rcore_track *track)
+{
+	uint32_t labels = track->context.labels;
+	rcore_sampler_context(sampler, track, track->context.looked);
+	return track->context.labels == labels;
 }
 
 /* Returns the new size of `buffer`, which must have room for the bytes. */

@@ -144,9 +144,17 @@ uint32_t rcore_sampler_no_stack(struct rcore_sampler *sampler);
  */
 enum { RCORE_CONTEXT_PIECES = 2 };
 size_t rcore_sampler_aim_context(struct rcore_context_watch *watch, struct rcore_piece **ret);
-/* Sets track->context.labels to those of the fiber's context. */
-void rcore_sampler_context(struct rcore_sampler *sampler, struct rcore_track *track,
+/*
+ * Sets track->context.labels to those of the fiber's context. Returns whether
+ * they were looked up anew: later than the rest of the tick was read.
+ */
+bool rcore_sampler_context(struct rcore_sampler *sampler, struct rcore_track *track,
 			   uint64_t now);
+/*
+ * Compares track->context.labels with the process, after a tick. Returns
+ * whether they are still right; if not, sets them anew.
+ */
+bool rcore_sampler_context_holds(struct rcore_sampler *sampler, struct rcore_track *track);
 bool rcore_sampler_is_wanted(struct rcore_sampler *sampler, uint32_t labels);
 /* Returns whether --label, --where or --by name this label. */
 bool rcore_sampler_asks_for(const struct rcore_sampler *sampler, const char *key);
@@ -159,7 +167,10 @@ struct rcore_profile_label rcore_sampler_label(struct rcore_sampler *sampler,
  * Call it after rcore_track_decode().
  */
 void rcore_sampler_add_work(struct rcore_sampler *sampler, struct rcore_track *track);
-/* Sets track->labels to those of the context, and adds these fields. */
+/*
+ * Sets track->labels to those of the context, and adds these fields if both
+ * were there at one moment.
+ */
 void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_track *track,
 			  uint64_t now);
 /*

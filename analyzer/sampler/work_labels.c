@@ -26,6 +26,7 @@ enum {
 	PLACES = 200, /* frames of one stack */
 	/* Looks after which the memory that they allocated is freed. */
 	LOOKS = 1000,
+	ATTEMPTS = 3, /* to find labels that belong together */
 };
 
 static bool is_asked(const struct rcore_sampler *sampler,
@@ -187,7 +188,7 @@ static struct rcore_error *look(struct rcore_sampler *sampler, struct rcore_trac
 	for (size_t i = 0; i < watch->places.count; i++)
 		fiber.frames[i] = rcore_sampler_frame(sampler, track, watch->places.items[i]);
 	struct rcore_error *err = rcore_work_words_find(sampler, track, &fiber);
-	if (!err && !rcore_work_words_read(sampler, track)) {
+	if (!err && !rcore_work_words_read(sampler, track, false)) {
 		track->work.is_known = false;
 		track->work.labels = 0;
 		sampler->statistics.unlabelled++;
@@ -200,21 +201,28 @@ static struct rcore_error *look(struct rcore_sampler *sampler, struct rcore_trac
 	return err;
 }
 
-/* Returns whether the labels of the last look are still right. */
-static RCORE_HOT bool is_same(struct rcore_sampler *sampler, struct rcore_track *track)
+/*
+ * Returns whether the labels of the last look are still right: those of the
+ * stack that was copied, or with `is_late`, those of the process now.
+ */
+static RCORE_HOT bool is_same(struct rcore_sampler *sampler, struct rcore_track *track,
+			      bool is_late)
 {
 	const struct rcore_work_watch *watch = &track->work;
 	return watch->is_known && !track->has_changed &&
-	       rcore_work_words_read(sampler, track) &&
+	       rcore_work_words_read(sampler, track, is_late) &&
 	       watch->key == rcore_work_words_key(sampler, track);
 }
 
-static RCORE_HOT void look_at_work(struct rcore_sampler *sampler, struct rcore_track *track)
+/* Returns whether it was looked up anew. */
+static RCORE_HOT bool look_at_work(struct rcore_sampler *sampler, struct rcore_track *track,
+				   bool is_late)
 {
 	struct rcore_sampler_work_labels *works = &sampler->works;
 	struct rcore_work_watch *watch = &track->work;
+	bool is_known;
 	if (!works->chosen.count)
-		return;
+		return false;
 	if (works->drops != sampler->codes.drops || works->looks == LOOKS) {
 		end(sampler);
 		begin(sampler);
@@ -222,20 +230,25 @@ static RCORE_HOT void look_at_work(struct rcore_sampler *sampler, struct rcore_t
 	if (!find_places(sampler, track) || !watch->places.count) {
 		watch->is_known = false;
 		watch->labels = 0;
-		return;
+		return false;
 	}
 	works->copies.stack = &track->stack;
-	if (!is_same(sampler, track)) {
+	is_known = is_same(sampler, track, is_late);
+	if (!is_known) {
 		watch->is_known = true;
 		works->looks++;
 		rcore_cache_drop(sampler->pages);
+		/* What one of both has searched for, the other need not. */
+		works->ruby.statics = sampler->codes.ruby.statics;
 		struct rcore_error *err = look(sampler, track);
+		sampler->codes.ruby.statics = works->ruby.statics;
 		sampler->profile->no_memory |= err != NULL;
 		rcore_error_free(err);
 		watch->key = rcore_work_words_key(sampler, track);
 		watch->is_known = watch->is_known && watch->key;
 	}
 	works->copies.stack = NULL;
+	return !is_known;
 }
 
 /* Joins two sets of labels. If both have a key, the first one's is kept. */
@@ -257,14 +270,29 @@ static RCORE_HOT uint32_t join(struct rcore_sampler *sampler, uint32_t first, ui
 
 RCORE_HOT void rcore_sampler_add_work(struct rcore_sampler *sampler, struct rcore_track *track)
 {
-	look_at_work(sampler, track);
+	look_at_work(sampler, track, false);
 	track->labels = join(sampler, track->labels, track->work.labels);
 }
 
+/*
+ * What is looked up is read later than the stack was copied, and each of both
+ * at its own time. The thread may have begun its next request in between. So
+ * each is read again after the other: if neither has changed, both were there
+ * at one moment.
+ */
 RCORE_HOT void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_track *track,
 				    uint64_t now)
 {
-	rcore_sampler_context(sampler, track, now);
+	bool holds = false;
+	for (int attempt = 0; attempt < ATTEMPTS && !holds; attempt++) {
+		bool has_looked = rcore_sampler_context(sampler, track, now) || attempt;
+		has_looked |= look_at_work(sampler, track, has_looked);
+		holds = !has_looked || !track->context.labels || !track->work.labels ||
+			rcore_sampler_context_holds(sampler, track);
+	}
 	track->labels = track->context.labels;
-	rcore_sampler_add_work(sampler, track);
+	if (holds)
+		track->labels = join(sampler, track->labels, track->work.labels);
+	else
+		sampler->statistics.unlabelled++;
 }

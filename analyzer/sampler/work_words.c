@@ -21,7 +21,8 @@ static RCORE_HOT struct rcore_copies copies_of(const struct rcore_track *track)
 	return copies;
 }
 
-RCORE_HOT bool rcore_work_words_read(struct rcore_sampler *sampler, struct rcore_track *track)
+RCORE_HOT bool rcore_work_words_read(struct rcore_sampler *sampler, struct rcore_track *track,
+				     bool is_late)
 {
 	struct rcore_work_watch *watch = &track->work;
 	struct rcore_sampler_work_labels *works = &sampler->works;
@@ -32,7 +33,7 @@ RCORE_HOT bool rcore_work_words_read(struct rcore_sampler *sampler, struct rcore
 		struct rcore_live_range *range;
 		bool is_on_stack = word->address >= track->stack.bottom &&
 				   word->address < track->stack.top;
-		if (!track->stack.is_light && is_on_stack) {
+		if (!is_late && !track->stack.is_light && is_on_stack) {
 			if (rcore_read_u64(&copies.memory, word->address, &word->value))
 				return false;
 			continue;

@@ -31,9 +31,11 @@ struct rcore_error *rcore_work_words_find(struct rcore_sampler *sampler,
  * Reads the words from which fields come. Of a thread that rests, no values
  * were copied, so the process is read: the thread may have returned, and may
  * rest in the same frames for the next request. So are variables that a Proc or
- * Binding has moved to the heap. Returns false if one cannot be read.
+ * Binding has moved to the heap. With `is_late`, all are read from the process.
+ * Returns false if one cannot be read.
  */
-bool rcore_work_words_read(struct rcore_sampler *sampler, struct rcore_track *track);
+bool rcore_work_words_read(struct rcore_sampler *sampler, struct rcore_track *track,
+			   bool is_late);
 
 /*
  * Returns a hash of the frames, and of the words as they were last read; 0 if a

@@ -3,31 +3,46 @@
 # Labels of threads and fibers that wait in the same frames as before, for another request: nothing but the labels shows that.
 module Alike
   SECONDS = 3
-  # Of the requests that were served, or of the samples if there are fewer, this share must have been seen: on a busy machine,
-  # many samples in a row may be of one request.
+  # Of the requests that random moments would have seen, this share must have been seen: ticks are not random.
   SEEN = 0.5
-  # The share of samples whose labels may be of two requests: rcore reads the path some 0.1 milliseconds after the context, and a
-  # request takes 3.
-  LATE = 0.1
+  # The share of samples whose labels may be of two requests: a Hash at the address of the one before it looks like that one.
+  MIXED = 0.02
   LOOKS = 5
+  # On a busy machine, rcore may miss fibers that live for 20 milliseconds.
+  RECORDINGS = 5
+
+  Request = Struct.new(:begun, :ended) do
+    def seconds
+      ended - begun
+    end
+  end
 
   def self.cases(rubies)
     rubies.product(%w[thread fiber replaced assigned]).map { |ruby, kind| SamplerCase.new("alike #{ruby.name} #{kind}") { Alike.alike(self, ruby, kind) } }
   end
 
   def self.alike(test, ruby, kind)
-    test.with_program(ruby, "alike.rb", kind) do |pid, counter|
-      begun = counter.value
-      recording = test.record(ruby, pid, "-d", SECONDS, "--label", "path", "--label", "turn")
-      served = counter.value - begun
-      labels = recording.totals.flat_map { |total| [total["labels"].to_h] * total["samples"] }.reject(&:empty?)
-      test.note = %w[path turn].map { |key| compare(test, labels, key, served) }.compact.join(", ")
+    test.with_program(ruby, "alike.rb", kind) do |pid, _, folder|
+      labels, requests = record(test, ruby, pid, folder)
+      test.note = %w[path turn].map { |key| compare(test, labels, key, requests) }.compact.join(", ")
       has_contexts = labels.any? { |each| each["turn"] }
       test.fail("no contexts") if !has_contexts && !ENV["RCORE_RUBY"] && ruby.version >= Gem::Version.new("3.2")
       mixed = labels.count { |each| each.size == 2 && each["path"] != each["turn"] }
-      test.fail("#{mixed} of #{labels.size} samples have labels of two requests") if mixed > 1 + LATE * labels.size
+      test.fail("#{mixed} of #{labels.size} samples have labels of two requests") if mixed > 1 + MIXED * labels.size
       look(test, ruby, pid) if kind == "replaced"
     end
+  end
+
+  # The labels of each sample that has any, and the requests of that time.
+  def self.record(test, ruby, pid, folder)
+    RECORDINGS.times do
+      begun = Time.now.to_f
+      recording = test.record(ruby, pid, "-d", SECONDS, "--label", "path", "--label", "turn")
+      labels = recording.totals.flat_map { |total| [total["labels"].to_h] * total["samples"] }.reject(&:empty?)
+      requests = File.binread(File.join(folder, "served")).unpack("E*").each_slice(2).map { |times| Request.new(*times) }
+      return [labels, requests.select { |request| request.ended && request.ended > begun }] if labels.any?
+    end
+    [[], []]
   end
 
   # Fibers that die while rcore looks do not keep it from finding the contexts of others.
@@ -38,11 +53,18 @@ module Alike
     end
   end
 
-  def self.compare(test, labels, key, served)
+  def self.compare(test, labels, key, requests)
     texts = labels.map { |each| each[key] }.compact
     return if texts.empty? && key == "turn"
     test.fail("no #{key}") if texts.empty?
-    test.fail("#{texts.size} samples of #{served} requests have #{texts.uniq.size} values of #{key}") if texts.uniq.size < SEEN * [served, texts.size].min
-    "#{texts.uniq.size} values of #{key} in #{texts.size} samples"
+    wanted = expected(requests, texts.size)
+    test.fail(format("%d samples have %d values of %s: %.0f are expected", texts.size, texts.uniq.size, key, wanted)) if texts.uniq.size < SEEN * wanted
+    format("%d values of %s in %d samples; %.0f are expected", texts.uniq.size, key, texts.size, wanted)
+  end
+
+  # How many of the requests so many samples see at random moments. If the machine is busy, a few last for most of the time.
+  def self.expected(requests, samples)
+    all = requests.sum(&:seconds)
+    requests.sum { |request| 1 - (1 - request.seconds / all)**samples }
   end
 end

@@ -25,26 +25,36 @@ class Parker
 end
 
 COUNTER = File.open("counter", "w")
+LOG = File.open("served", "wb")
+LOG.sync = true
 $served = 0
+
+# When each request began and ended.
+def served(begun)
+  LOG.write([begun, Process.clock_gettime(Process::CLOCK_REALTIME)].pack("E2"))
+  COUNTER.pwrite(($served += 1).to_s, 0)
+end
 
 # Its variable is in the heap, because of the Binding, and gets another request.
 class Assigner
   def call(env)
     binding
     (0..).each do |serial|
+      begun = Process.clock_gettime(Process::CLOCK_REALTIME)
       text = "assigned-#{serial}"
       Ruby::Profiler::State.new(turn: text).apply! if defined?(Ruby::Profiler)
       env = { "REQUEST_METHOD" => "GET", "PATH_INFO" => text }
-      COUNTER.pwrite(($served += 1).to_s, 0)
       sleep 0.003
+      served(begun)
     end
   end
 end
 
 def serve_one(app, text)
+  begun = Process.clock_gettime(Process::CLOCK_REALTIME)
   Ruby::Profiler::State.new(turn: text).apply! if defined?(Ruby::Profiler)
   app.call({ "REQUEST_METHOD" => "GET", "PATH_INFO" => text })
-  COUNTER.pwrite(($served += 1).to_s, 0)
+  served(begun)
 end
 
 def serve(app, name)
