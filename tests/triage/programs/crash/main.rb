@@ -40,7 +40,7 @@ KINDS = {
   "killed_by_fault" => -> { killed(:SEGV) { |sender| tell(signal: "SIGSEGV", sender: sender) } },
   "overflow" => -> { tell(overflow: true); Culprit.default_signals; Culprit.overflow },
   "fiber_overflow" => -> { Culprit.default_signals; Fiber.new { tell(overflow: true, place: "guard page"); Culprit.overflow }.resume },
-  "outside_overflow" => -> { tell(overflow: true, place: "memory without access"); Culprit.overflow_outside },
+  "outside_overflow" => -> { tell(overflow: true); Culprit.overflow_outside },
   "no_memory" => -> { no_memory },
   "exception" => -> { at_exit { tell(signal: "SIGABRT", exception: ["KeyError", "key not found: :nobody"]); Culprit.fatal }; {}.fetch(:nobody) },
 }.freeze
