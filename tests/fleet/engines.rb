@@ -2,8 +2,8 @@
 require "fileutils"
 require "json"
 require "open3"
-require "socket"
 require_relative "../support/child"
+require_relative "../support/port"
 
 # A database that a test starts in its folder as an ordinary user. Only this machine can reach it.
 class Engine
@@ -86,7 +86,7 @@ class ClickHouse < Engine
   end
 
   def server
-    @port = TCPServer.open("127.0.0.1", 0) { |socket| socket.addr[1] }
+    @port = Port.free
     users = "<profiles><default/></profiles><quotas><default/></quotas><users><default><password/>" \
             "<networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></default></users>"
     File.write(File.join(@folder, "users.xml"), "<yandex>#{users}</yandex>")

@@ -98,17 +98,8 @@ class Server
     pid
   end
 
-  def free_port
-    TCPServer.open("127.0.0.1", 0) { |socket| socket.local_address.ip_port }
-  end
-
-  def wait_for_port(port)
-    300.times do
-      return TCPSocket.open("127.0.0.1", port, &:close)
-    rescue SystemCallError
-      sleep 0.1
-    end
-    raise "#{self.class} does not answer:\n#{log}"
+  def wait_for_port(port, process)
+    Port.answers?(port, process) or raise "#{self.class} does not answer:\n#{log}"
   end
 
   # Rubies before 3.2 have the servers in a folder of their own; see scripts/setup.
@@ -146,9 +137,9 @@ class Server
     end
 
     def start
-      @port = free_port
+      @port = Port.free
       @pid = spawn(gem_program("puma"), "-b", "tcp://127.0.0.1:#{@port}", "-t", "#{@threads}:#{@threads}", "-w", @workers.to_s, "-e", "production", @app)
-      wait_for_port(@port)
+      wait_for_port(@port, @pid)
     end
 
     # Of a cluster, the processes as well.
@@ -167,9 +158,9 @@ class Server
     include Requests
 
     def start
-      @port = free_port
+      @port = Port.free
       @pid = spawn("serve.rb", @port.to_s)
-      wait_for_port(@port)
+      wait_for_port(@port, @pid)
     end
   end
 
@@ -180,12 +171,11 @@ class Server
     end
 
     def start
-      @redis = free_port
+      @redis = Port.free
       @started << Process.spawn("redis-server", "--port", @redis.to_s, "--bind", "127.0.0.1", "--save", "", "--dir", @folder, in: "/dev/null", %i[out err] => "/dev/null", pgroup: true)
-      wait_for_port(@redis)
+      wait_for_port(@redis, @started.last)
       @pid = spawn(gem_program("sidekiq"), "-r", "./jobs.rb", "-c", @threads.to_s, "-e", "production", environment: { "REDIS" => @redis })
-      300.times { log.match?(/pool_name.{2,4}"default"/) ? return : sleep(0.1) }
-      raise "#{self.class} does not start:\n#{log}"
+      Port.wait(@pid) { log.match?(/pool_name.{2,4}"default"/) } or raise "#{self.class} does not start:\n#{log}"
     end
 
     # As the client of Sidekiq writes jobs.
