@@ -44,7 +44,9 @@ def park(depth, text)
 end
 count = Integer(ARGV[0])
 FIBERS = Array.new(count) { |i| Fiber.new { park(1 + (i % 50).zero?.then { |first| first ? i / 50 : 0 }, "<b>#{i}</b>") } }.each(&:resume)
-sleep 0.5
+# Until each has come to where it stays.
+others = Thread.list - [Thread.main]
+sleep 0.01 until others.all? { |thread| thread.stop? && thread.backtrace.first !~ /sleep/ }
 puts "ready"
 $stdout.flush
 sleep

@@ -64,6 +64,7 @@ module Living
   def self.waits(test, ruby)
     reading = RunningProgram.new(ruby, "reading")
     reading.run("pid") do
+      reading.rest
       wanted, = Open3.capture2(*ROOT, Suite::RCORE, "waits", "-p", reading.pid.to_s)
       test.fail("rcore waits: #{wanted}") unless wanted.scan(/waits to read fd \d+ \((?:socket:\[\d+\] TCP \S+ with \S+|pipe:\[\d+\])\)/).size == 3
       test.same("ruby-waits", wanted, yield(reading))

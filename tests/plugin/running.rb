@@ -25,6 +25,11 @@ class RunningProgram < Debuggee
     @workshop.close
   end
 
+  # Waits until each thread is asleep where it stays.
+  def rest
+    wait_until("threads that stay asleep") { settled?(pid, :sleep) }
+  end
+
   def pid
     Integer(File.read(path("pid")))
   end

@@ -16,6 +16,6 @@ THREADS = [
   Thread.new { IO.pipe.then { |reader, writer| [reader.read, writer] } },
   Thread.new { WAIT.call(SEMAPHORE) },
 ].freeze
-sleep 0.5
-File.write("pid", Process.pid.to_s)
+File.write("pid.new", Process.pid.to_s)
+File.rename("pid.new", "pid")
 sleep
