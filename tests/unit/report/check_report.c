@@ -194,6 +194,33 @@ START_TEST(problems_have_lines)
 }
 END_TEST
 
+/*
+ * Of a crash that could be decoded, only files that were replaced are told.
+ */
+START_TEST(replaced_files_are_told)
+{
+	struct rcore_module_info modules[] = {
+		{.path = "/srv/gone.so", .status = "missing", .lost = "names"},
+		{.path = "/srv/ext.so", .file = "/srv/ext.so", .status = "wrong build"},
+	};
+	struct rcore_snapshot snapshot = {
+		.cause = {.thread = -1, .fiber = -1}, .modules = modules, .module_count = 2};
+	snapshot.cause.present = true;
+	char *text = report(&snapshot);
+	ck_assert_ptr_null(strstr(text, "Problems"));
+	free(text);
+	modules[1].lost = "names";
+	text = report(&snapshot);
+	ck_assert_ptr_nonnull(strstr(text, "\nProblems\n  ! another build of /srv/ext.so on "
+					   "this machine; run rcore doctor"));
+	free(text);
+	snapshot.cause.present = false;
+	text = report(&snapshot);
+	ck_assert_ptr_null(strstr(text, "Problems"));
+	free(text);
+}
+END_TEST
+
 START_TEST(doctor_explains_weaving)
 {
 	static const char *const words[] = {
@@ -654,13 +681,12 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {problems_have_lines,      doctor_explains_weaving,
-				      hang_has_a_name,          crash_has_its_function,
-				      woven_json_is_valid,      json_is_valid,
-				      json_keeps_bytes,         json_is_streamed,
-				      recursion_is_folded,      problems_are_not_folded,
-				      libraries_are_folded,     bundlers_option_is_short,
-				      parked_fibers_are_merged, escapes};
+	const TTest *const tests[] = {
+		problems_have_lines,      doctor_explains_weaving, hang_has_a_name,
+		crash_has_its_function,   woven_json_is_valid,     json_is_valid,
+		json_keeps_bytes,         json_is_streamed,        recursion_is_folded,
+		problems_are_not_folded,  libraries_are_folded,    bundlers_option_is_short,
+		parked_fibers_are_merged, replaced_files_are_told, escapes};
 	const struct rcore_test_loop loops[] = {{golden, RCORE_COUNT(goldens)},
 						{printable, SNAPSHOTS * RCORE_COUNT(writers)},
 						{pick, RCORE_COUNT(picks)},

@@ -114,13 +114,40 @@ static void print_parts(const struct rcore_text *text, bool *headed)
 	putc('\n', text->pen.out);
 }
 
+static bool is_other_build(const struct rcore_module_info *module)
+{
+	return module->lost && rcore_same_text(module->status, "wrong build");
+}
+
+static const char *words_of(const struct rcore_module_info *module)
+{
+	if (is_other_build(module))
+		return "another build of ";
+	return module->file && rcore_same_text(module->status, "found") ? "incomplete file for "
+									: "no file for ";
+}
+
+/* Whether to tell that the file of a module is missing. */
+static bool is_told(const struct rcore_text *text, const struct rcore_module_info *module)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	/* A missing file matters only if something could not be decoded. */
+	if (snapshot->incomplete || snapshot->failure)
+		return module->lost;
+	/*
+	 * If the crash is that of a library that has been replaced since, its
+	 * frames are not known as such, so another frame is to blame.
+	 */
+	return snapshot->cause.present && is_other_build(module);
+}
+
 static void print_modules(const struct rcore_text *text, bool *headed)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	size_t lost = 0;
 	const struct rcore_module_info *first = NULL;
 	for (size_t i = 0; i < snapshot->module_count; i++) {
-		if (!snapshot->modules[i].lost)
+		if (!is_told(text, &snapshot->modules[i]))
 			continue;
 		lost++;
 		if (!first || snapshot->modules[i].is_ruby)
@@ -129,10 +156,7 @@ static void print_modules(const struct rcore_text *text, bool *headed)
 	if (!first)
 		return;
 	FILE *out = begin_line(text, headed);
-	fputs(first->file && first->lost && first->status && !strcmp(first->status, "found")
-		      ? "incomplete file for "
-		      : "no file for ",
-	      out);
+	fputs(words_of(first), out);
 	rcore_escape_write(out, first->path ? first->path : "a module");
 	if (lost > 1)
 		fprintf(out, " and %zu more", lost - 1);
@@ -140,10 +164,10 @@ static void print_modules(const struct rcore_text *text, bool *headed)
 	putc('\n', out);
 }
 
-static bool has_lost(const struct rcore_snapshot *snapshot)
+static bool tells_files(const struct rcore_text *text)
 {
-	for (size_t i = 0; i < snapshot->module_count; i++)
-		if (snapshot->modules[i].lost)
+	for (size_t i = 0; i < text->snapshot->module_count; i++)
+		if (is_told(text, &text->snapshot->modules[i]))
 			return true;
 	return false;
 }
@@ -151,8 +175,7 @@ static bool has_lost(const struct rcore_snapshot *snapshot)
 void rcore_text_problems(const struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
-	/* A missing file matters only if something could not be decoded. */
-	bool tell_files = (snapshot->incomplete || snapshot->failure) && has_lost(snapshot);
+	bool tell_files = tells_files(text);
 	bool headed = false;
 	if (!snapshot->incomplete && !snapshot->problem_count && !tell_files)
 		return;
