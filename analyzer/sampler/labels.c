@@ -156,8 +156,9 @@ static RCORE_HOT bool is_same(struct rcore_sampler *sampler, struct rcore_contex
 
 /*
  * Finds out anew which context the Fiber has. All is read from one copy of the
- * pages: what is kept for comparisons has the labels that it stands for, and a
- * search in the data of a stripped Ruby takes one system call for each page.
+ * pages, which the threads of a tick share: what is kept for comparisons has
+ * the labels that it stands for, and a search in the data of a stripped Ruby
+ * takes one system call for each page.
  */
 static void look(struct rcore_sampler *sampler, struct rcore_track *track)
 {
@@ -167,7 +168,6 @@ static void look(struct rcore_sampler *sampler, struct rcore_track *track)
 	struct rcore_memory *memory = ruby->memory, *noted = &watch->log.memory;
 	struct rcore_memory *process = sampler->copies.below;
 	uint64_t flags = 0;
-	rcore_cache_drop(sampler->pages);
 	sampler->copies.below = rcore_cache_memory(sampler->pages);
 	watch->forgets = sampler->codes.forgets;
 	rcore_read_log_begin(&watch->log, memory);
@@ -216,9 +216,16 @@ RCORE_HOT bool rcore_sampler_context(struct rcore_sampler *sampler, struct rcore
 
 bool rcore_sampler_context_holds(struct rcore_sampler *sampler, struct rcore_track *track)
 {
-	uint32_t labels = track->context.labels;
-	rcore_sampler_context(sampler, track, track->context.looked);
-	return track->context.labels == labels;
+	struct rcore_context_watch *watch = &track->context;
+	uint32_t labels = watch->labels;
+	bool holds = is_same(sampler, watch);
+	watch->is_copied = false;
+	if (holds)
+		return true;
+	/* What the tick has read is older. */
+	rcore_cache_drop(sampler->pages);
+	look(sampler, track);
+	return watch->labels == labels;
 }
 
 /* Returns the new size of `buffer`, which must have room for the bytes. */

@@ -237,7 +237,6 @@ static RCORE_HOT bool look_at_work(struct rcore_sampler *sampler, struct rcore_t
 	if (!is_known) {
 		watch->is_known = true;
 		works->looks++;
-		rcore_cache_drop(sampler->pages);
 		/* What one of both has searched for, the other need not. */
 		works->ruby.statics = sampler->codes.ruby.statics;
 		struct rcore_error *err = look(sampler, track);

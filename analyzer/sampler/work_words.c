@@ -5,6 +5,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/count.h"
 #include "base/grow.h"
 #include "base/hot.h"
 #include "sampler/sampler_private.h"
@@ -53,33 +54,39 @@ RCORE_HOT bool rcore_work_words_read(struct rcore_sampler *sampler, struct rcore
 	return true;
 }
 
-/* What does not change while the method of a frame runs. */
+/* What does not change while the method of a frame runs: iseq, self, ep. */
+enum { FRAME_WORDS = 3 };
+
 struct frame_words {
-	uint64_t iseq, self, ep;
+	uint64_t addresses[FRAME_WORDS], values[FRAME_WORDS];
 };
 
-static bool read_frame(const struct rcore_layout *layout, struct rcore_memory *memory,
-		       const struct rcore_track *track, size_t place, struct frame_words *ret)
+/* From the copy. Returns false if the frame was not copied. */
+static bool read_frame(const struct rcore_layout *layout, const struct rcore_track *track,
+		       size_t place, struct frame_words *ret)
 {
+	const struct rcore_field *const fields[FRAME_WORDS] = {
+		&layout->cfp.iseq, &layout->cfp.self, &layout->cfp.ep};
 	uint64_t cfp = track->stack.top - (place + 2) * layout->cfp.size;
-	*ret = (struct frame_words){0};
-	return !rcore_read_field(memory, cfp, &layout->cfp.iseq, &ret->iseq) &&
-	       !rcore_read_field(memory, cfp, &layout->cfp.self, &ret->self) &&
-	       !rcore_read_field(memory, cfp, &layout->cfp.ep, &ret->ep);
+	struct rcore_copies copies = copies_of(track);
+	for (size_t i = 0; i < FRAME_WORDS; i++) {
+		ret->addresses[i] = cfp + (uint64_t)fields[i]->offset;
+		if (rcore_read_u64(&copies.memory, ret->addresses[i], &ret->values[i]))
+			return false;
+	}
+	return true;
 }
 
 RCORE_HOT uint64_t rcore_work_words_key(const struct rcore_sampler *sampler,
 					const struct rcore_track *track)
 {
 	const struct rcore_work_watch *watch = &track->work;
-	struct rcore_copies copies = copies_of(track);
 	uint64_t hash = 0;
 	for (size_t i = 0; i < watch->places.count; i++) {
 		struct frame_words frame;
-		if (!read_frame(sampler->layout, &copies.memory, track, watch->places.items[i],
-				&frame))
+		if (!read_frame(sampler->layout, track, watch->places.items[i], &frame))
 			return 0;
-		hash = XXH64(&frame, sizeof(frame), hash);
+		hash = XXH64(frame.values, sizeof(frame.values), hash);
 	}
 	for (size_t i = 0; i < watch->words.count; i++)
 		hash = XXH64(&watch->words.items[i].value, sizeof(uint64_t), hash);
@@ -90,21 +97,33 @@ bool rcore_work_words_hold(struct rcore_sampler *sampler, const struct rcore_tra
 			   size_t place)
 {
 	const struct rcore_work_watch *watch = &track->work;
-	struct rcore_memory *memory = rcore_live_bare_memory(sampler->live);
-	struct frame_words copied, now;
-	struct rcore_copies copies = copies_of(track);
-	if (!read_frame(sampler->layout, &copies.memory, track, place, &copied) ||
-	    !read_frame(sampler->layout, memory, track, place, &now) ||
-	    memcmp(&copied, &now, sizeof(now)) != 0)
+	struct rcore_live_range ranges[FRAME_WORDS + WORDS];
+	uint64_t copied[RCORE_COUNT(ranges)], now[RCORE_COUNT(ranges)];
+	struct frame_words frame;
+	size_t count = 0;
+	if (!read_frame(sampler->layout, track, place, &frame))
 		return false;
-	for (size_t i = 0; i < watch->words.count; i++) {
-		const struct rcore_work_word *word = &watch->words.items[i];
-		uint64_t value;
-		if (word->place == place &&
-		    (rcore_read_u64(memory, word->address, &value) || value != word->value))
-			return false;
+	for (; count < FRAME_WORDS; count++) {
+		ranges[count].start = frame.addresses[count];
+		copied[count] = frame.values[count];
 	}
-	return true;
+	for (size_t i = 0; i < watch->words.count && count < RCORE_COUNT(ranges); i++) {
+		const struct rcore_work_word *word = &watch->words.items[i];
+		if (word->place != place)
+			continue;
+		ranges[count].start = word->address;
+		copied[count++] = word->value;
+	}
+	for (size_t i = 0; i < count; i++) {
+		ranges[i].size = sizeof(now[i]);
+		ranges[i].bytes = (uint8_t *)&now[i];
+		ranges[i].read = 0;
+	}
+	rcore_live_read(sampler->live, ranges, count);
+	for (size_t i = 0; i < count; i++)
+		if (ranges[i].read < ranges[i].size)
+			return false;
+	return !memcmp(copied, now, count * sizeof(*now));
 }
 
 /* Adds the word from which a field comes, unless it is known. */
