@@ -121,6 +121,8 @@ static const struct token {
 	{"sgp_", "_", 40, RCORE_REDACTED_TOKEN, PLAIN},
 	{"phx_", "", 40, RCORE_REDACTED_TOKEN, PLAIN},
 	{"rnd_", "", 28, RCORE_REDACTED_TOKEN, PLAIN},
+	{"re_", "", 24, RCORE_REDACTED_TOKEN, PLAIN},
+	{"oy2", "", 43, RCORE_REDACTED_TOKEN, PLAIN},
 	{"CFPAT-", DASHED, 40, RCORE_REDACTED_TOKEN, PLAIN},
 	{"ops_eyJ", DASHED, 40, RCORE_REDACTED_TOKEN, PLAIN},
 	{"dp.pt.", "", 40, RCORE_REDACTED_TOKEN, PLAIN},
