@@ -236,9 +236,9 @@ const struct rcore_command rcore_command_heap = {
 	.summary = "what is in memory, who holds it, what grew",
 	.doc = "Count the objects in the heap of a core, or of a running process, by class. "
 	       "Bytes are those of the slots and of the C memory that ObjectSpace.memsize_of() "
-	       "counts, except that of objects whose type is written in C (T_DATA), such as "
-	       "Proc, Fiber, Thread and those of extensions, because only their own functions "
-	       "know it. A page is sparse if at most a quarter of its slots are "
+	       "counts, except that of objects of extensions and a few others (Ractor, Set "
+	       "from 4.0 on), because only their own C functions know it. A page "
+	       "is sparse if at most a quarter of its slots are "
 	       "in use. The age of an object is how many collections it has survived; at 3 it "
 	       "is old, and only a major collection frees it. If the heap has up to 2 million "
 	       "slots, or with --full, also print the objects that retain the most, and how "

@@ -127,7 +127,8 @@ const struct rcore_command rcore_command_heap_dump = {
 		   "pprof",
 	.doc = "Write each object of the heap as a line of JSON, in the format of Ruby's "
 	       "ObjectSpace.dump_all, for heapy, sheap, heap-profiler and the like. Objects of "
-	       "extensions have no memsize, because only the extension's code knows it. Their "
+	       "most extensions have no memsize, because only the extension's code knows it. "
+	       "Their "
 	       "references are words of their struct that look like references; "
 	       "\"conservative\":true marks such objects. \"partial\":true marks an object "
 	       "whose references could not all be read.\n\nA heapsnapshot has the reachable "

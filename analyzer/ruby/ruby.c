@@ -41,6 +41,7 @@ void rcore_ruby_forget(struct rcore_ruby *ruby)
 	rcore_cache_deinit(&ruby->methods);
 	rcore_cache_deinit(&ruby->names);
 	rcore_cache_deinit(&ruby->labels);
+	rcore_cache_deinit(&ruby->data_types);
 	rcore_arena_deinit(&ruby->scratch);
 	ruby->printable = NULL;
 	ruby->printable_count = 0;

@@ -107,6 +107,7 @@ struct rcore_ruby {
 	 * it); 0 if unknown.
 	 */
 	uint64_t shape_list;
+	uint32_t too_complex_shape; /* 0: not known yet */
 	struct rcore_statics statics;
 
 	/*
@@ -159,7 +160,7 @@ struct rcore_ruby {
 
 	/* Private to the decoders. */
 	struct rcore_arena scratch; /* what the caches hold, but for strings */
-	struct rcore_cache iseqs, classes, methods, names, labels;
+	struct rcore_cache iseqs, classes, methods, names, labels, data_types;
 	bool is_making_message; /* see inspect_exception.c */
 	/* Pairs of first and last; NULL if not read yet. */
 	const uint32_t *printable;

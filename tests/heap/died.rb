@@ -45,5 +45,12 @@ class Died
     JSON.parse(out)
   end
 
+  # What `rcore heap dump` prints of each object, by address.
+  def dump
+    out, problem, status = Open3.capture3(RCORE, "heap", "dump", *@ruby.files, core)
+    raise "rcore heap dump ended with #{status.exitstatus}: #{problem}" unless [0, 1].include?(status.exitstatus)
+    out.each_line.filter_map { |line| JSON.parse(line.scrub) if line.include?('"address":') }.to_h { |object| [object["address"], object] }
+  end
+
   def remove = FileUtils.rm_rf(@folder)
 end

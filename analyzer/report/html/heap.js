@@ -16,7 +16,7 @@ function header() {
 	return make("header", {}, make("h1", {}, heap.source || "Heap"), make("p", { class: "cause" }, `${count(heap.objects, "object")} of ${count(heap.class_count, "class").replace(/classs$/, "classes")}, ${bytes(heap.bytes)}`),
 		heap.retained_problem && make("p", { class: "problem" }, `What is retained is not known: ${heap.retained_problem}`), heap.gap && make("p", { class: "problem" }, heap.gap),
 		facts([["reachable", reachable], ["C memory in use", heap.c_memory && `${bytes(heap.c_memory.bytes)}; ${bytes(heap.c_memory.free_bytes)} free`],
-			["garbage not freed yet", heap.unswept > 0 && count(heap.unswept, "object")], ["sizes not known", heap.unknown_sizes > 0 && `${count(heap.unknown_sizes, "object")} whose type is written in C, such as Proc and Fiber`],
+			["garbage not freed yet", heap.unswept > 0 && count(heap.unswept, "object")], ["sizes not known", heap.unknown_sizes > 0 && `${count(heap.unknown_sizes, "object")} whose size only C code knows, mostly of extensions`],
 			["references not known", heap.opaque > 0 && `of ${count(heap.opaque, "object")} of extensions`], ["could not be read", [heap.absent_pages > 0 && count(heap.absent_pages, "page"), heap.partial > 0 && `references of ${count(heap.partial, "object")}`].filter(Boolean).join(", ")],
 			["redacted", heap.redaction && heap.redaction.mode]]));
 }

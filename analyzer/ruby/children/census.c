@@ -308,7 +308,7 @@ static struct tally *make_tallies(struct rcore_ruby *ruby)
 	struct tally *tallies = calloc(RCORE_HALVES, sizeof(*tallies));
 	for (size_t i = 0; i < RCORE_HALVES && tallies; i++) {
 		tallies[i].layout = ruby->layout;
-		tallies[i].slot_only = rcore_slot_only(ruby->layout);
+		tallies[i].slot_only = rcore_slot_only(ruby);
 		tallies[i].bits.layout = ruby->layout;
 		if (ruby->core)
 			rcore_core_reader_init(&tallies[i].reader, ruby->core);

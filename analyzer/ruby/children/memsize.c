@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "ruby/children/memsize_private.h"
-#include "ruby/object/data.h"
 #include "ruby/object/embedded.h"
 #include "ruby/object/fields.h"
 #include "ruby/object/generic_ivar.h"
@@ -68,11 +67,23 @@ static uint64_t shape_capacity(struct rcore_sizing *sizing, uint32_t id)
 	return READ(list + place * sizing->layout->shape.size, shape, capacity);
 }
 
+/*
+ * From 3.2 to 3.4, an object that becomes too complex stays flagged as
+ * embedded: only its shape shows that it has a table.
+ */
+static bool may_be_too_complex(struct rcore_sizing *sizing)
+{
+	if (sizing->layout->constant.shape_too_complex < 0)
+		return false;
+	return !sizing->ruby ||
+	       rcore_shape_id(sizing->flags) == rcore_shape_of_too_complex(sizing->ruby);
+}
+
 static uint64_t of_object(struct rcore_sizing *sizing)
 {
 	const struct rcore_layout *layout = sizing->layout;
 	struct rcore_fields fields;
-	if (rcore_has_embedded_fields(layout, sizing->flags))
+	if (rcore_has_embedded_fields(layout, sizing->flags) && !may_be_too_complex(sizing))
 		return 0;
 	if (!layout->traits.shapes)
 		return FIELD(object, ivptr)
@@ -182,25 +193,6 @@ static uint64_t of_imemo(struct rcore_sizing *sizing)
 	return 0;
 }
 
-/* rb_objspace_data_type_memsize() of gc.c. */
-static uint64_t of_data(struct rcore_sizing *sizing)
-{
-	/* RUBY_TYPED_EMBEDDABLE, 3.3 on */
-	const uint64_t embeddable = RCORE_FL_USER(3);
-	struct rcore_data data;
-	if (!rcore_sizing_can_decode(sizing))
-		return 0;
-	struct rcore_error *err = rcore_data_head(sizing->ruby, sizing->object, &data);
-	sizing->failed |= err != NULL;
-	rcore_error_free(err);
-	if (err || !data.is_typed || !data.data)
-		return 0;
-	if (READ(data.type, data_type, dsize) ||
-	    (READ(data.type, data_type, flags) & embeddable && !data.is_embedded))
-		sizing->failed = true;
-	return 0;
-}
-
 /* Whether the instance variables of an object may be in a gen_ivtbl. */
 static inline bool has_generic(const struct rcore_layout *layout, uint64_t flags)
 {
@@ -246,14 +238,15 @@ static size_of *const sizes[RCORE_T_MASK + 1] = {
 	[RCORE_T_STRUCT] = of_struct,
 	[RCORE_T_BIGNUM] = of_bignum,
 	[RCORE_T_FILE] = of_file,
-	[RCORE_T_DATA] = of_data,
+	[RCORE_T_DATA] = rcore_sizing_of_data,
 	[RCORE_T_MATCH] = of_match,
 	[RCORE_T_IMEMO] = of_imemo,
 };
 
-struct rcore_slot_only rcore_slot_only(const struct rcore_layout *layout)
+struct rcore_slot_only rcore_slot_only(struct rcore_ruby *ruby)
 {
-	struct rcore_slot_only rules = {0};
+	const struct rcore_layout *layout = ruby->layout;
+	struct rcore_slot_only rules = {.too_complex = rcore_shape_of_too_complex(ruby)};
 	for (int type = 0; type <= RCORE_T_MASK; type++) {
 		struct rcore_embedding *embedding = &rules.types[type];
 		*embedding = sizes[type] ? rcore_embedding_of(layout, (enum rcore_type)type)

@@ -3,6 +3,7 @@
 #define RCORE_RUBY_MEMSIZE_H
 
 #include "ruby/object/embedded.h"
+#include "ruby/object/shape.h"
 #include "ruby/object/value.h"
 
 /*
@@ -20,9 +21,14 @@ bool rcore_memsize(struct rcore_ruby *ruby, uint64_t object, const void *copy, s
  */
 struct rcore_slot_only {
 	struct rcore_embedding types[RCORE_T_MASK + 1];
+	/*
+	 * The shape of objects that have a table although their flags say that
+	 * they have none.
+	 */
+	uint32_t too_complex;
 };
 
-struct rcore_slot_only rcore_slot_only(const struct rcore_layout *layout);
+struct rcore_slot_only rcore_slot_only(struct rcore_ruby *ruby);
 
 /*
  * Returns true only if rcore_memsize() succeeds with 0 for an object with these
@@ -30,7 +36,8 @@ struct rcore_slot_only rcore_slot_only(const struct rcore_layout *layout);
  */
 static inline bool rcore_is_slot_only(const struct rcore_slot_only *rules, uint64_t flags)
 {
-	return rcore_embedding_fits(rules->types[flags & RCORE_T_MASK], flags);
+	return rcore_embedding_fits(rules->types[flags & RCORE_T_MASK], flags) &&
+	       rcore_shape_id(flags) != rules->too_complex;
 }
 
 /*

@@ -28,17 +28,29 @@ static uint64_t call_caches_size(struct rcore_sizing *sizing, uint64_t table)
 	return bytes;
 }
 
-/* SIZEOF_VALUE << bit_length(count) */
-static uint64_t class_ivars_size(struct rcore_sizing *sizing)
+/* RCLASS_IV_COUNT() of internal/class.h; 3.2 to 3.4. */
+static uint64_t class_ivar_count(struct rcore_sizing *sizing, uint64_t ext)
 {
-	uint64_t count = 0;
-	uint64_t place = rcore_shape_id(sizing->flags);
+	const uint32_t id = rcore_shape_id(sizing->flags);
+	struct rcore_shape shape;
+	struct rcore_error *err = rcore_shape(sizing->ruby, id, &shape);
+	sizing->failed |= err != NULL;
+	rcore_error_free(err);
+	if (err)
+		return 0;
+	if (!shape.is_too_complex)
+		return (uint32_t)(shape.index + 1);
+	return READ(READ(ext, classext, iv_ptr), st_table, num_entries);
+}
+
+/*
+ * SIZEOF_VALUE << bit_length(count). That is all that Ruby counts, also if the
+ * class is too complex and has a table.
+ */
+static uint64_t class_ivars_size(struct rcore_sizing *sizing, uint64_t ext)
+{
+	const uint64_t count = class_ivar_count(sizing, ext);
 	unsigned bits = 0;
-	uint64_t list = rcore_shape_list(sizing->ruby);
-	if (!list)
-		sizing->failed = true;
-	else
-		count = READ(list + place * sizing->layout->shape.size, shape, next_index);
 	while (count >> bits && bits < POWER_LIMIT)
 		bits++;
 	return (uint64_t)WORD << bits;
@@ -78,7 +90,7 @@ uint64_t rcore_sizing_of_class(struct rcore_sizing *sizing)
 		bytes += table ? rcore_sizing_st(sizing, table) : 0;
 		bytes += layout->classext.size;
 	} else {
-		bytes += class_ivars_size(sizing);
+		bytes += class_ivars_size(sizing, ext);
 		if (sizing->flags & with_self)
 			bytes += WORD * (READ(ext, classext, superclass_depth) + 1);
 	}

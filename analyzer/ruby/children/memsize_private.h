@@ -66,6 +66,9 @@ uint64_t rcore_sizing_id_table(struct rcore_sizing *sizing, uint64_t table);
 uint64_t rcore_sizing_of_class(struct rcore_sizing *sizing);
 uint64_t rcore_sizing_of_iclass(struct rcore_sizing *sizing);
 
+/* memsize_data.c */
+uint64_t rcore_sizing_of_data(struct rcore_sizing *sizing);
+
 /* memsize_iseq.c */
 uint64_t rcore_sizing_of_iseq(struct rcore_sizing *sizing);
 

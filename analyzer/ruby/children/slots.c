@@ -176,7 +176,7 @@ struct rcore_error *rcore_graph_slots(struct rcore_ruby *ruby, uint64_t objspace
 		return rcore_error_no_memory();
 	slots->ruby = ruby;
 	slots->heap = ret;
-	slots->slot_only = rcore_slot_only(ruby->layout);
+	slots->slot_only = rcore_slot_only(ruby);
 	/* From here on, most of the heap is read, some of it again. */
 	rcore_core_read_mapping(ruby->core);
 	read_mode(ruby, objspace, ret);

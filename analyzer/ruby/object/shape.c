@@ -14,8 +14,6 @@ enum {
 	TYPE_LIMIT = 6, /* the highest shape_type of any release */
 };
 
-#define INVALID_SHAPE UINT32_MAX
-
 /* A struct rb_shape, as it is. */
 struct raw_shape {
 	uint64_t edge, next, type, parent;
@@ -53,7 +51,7 @@ static bool prove_shapes(struct rcore_ruby *ruby, uint64_t list, uint64_t count)
 		if (!raw_shape_of(layout, bytes + i * size, &shape))
 			return false;
 		bool is_root = (int64_t)shape.type == layout->constant.shape_root;
-		bool has_parent = shape.parent != INVALID_SHAPE;
+		bool has_parent = shape.parent != RCORE_NO_SHAPE;
 		if ((i == 0 && (!is_root || has_parent || shape.next)) ||
 		    (has_parent && (shape.parent & layout->traits.shape_id_mask) >= i) ||
 		    shape.type > TYPE_LIMIT || shape.next > i)
@@ -151,11 +149,29 @@ struct rcore_error *rcore_shape(struct rcore_ruby *ruby, uint32_t id, struct rco
 	 * In 3.2 and 3.3, a root has siblings. A shape without a parent is a
 	 * root, whatever its type is.
 	 */
-	if (ret->is_root || shape.parent == INVALID_SHAPE)
+	if (ret->is_root || shape.parent == RCORE_NO_SHAPE)
 		ret->is_root = true;
 	else if (shape.parent >= RCORE_SHAPE_COUNT_LIMIT || shape.parent == place ||
 		 (ret->adds_ivar && !shape.next))
 		return rcore_error_create(RCORE_ERROR_CORRUPT, "shape %" PRIu32 " is invalid",
 					  id);
 	return NULL;
+}
+
+uint32_t rcore_shape_of_too_complex(struct rcore_ruby *ruby)
+{
+	/* Init_default_shapes() makes it after at most 11 others. */
+	enum { FIRST_SHAPES = 32 };
+	const struct rcore_layout *layout = ruby->layout;
+	struct rcore_shape shape;
+	if (!layout->traits.shapes || layout->constant.shape_too_complex < 0)
+		return RCORE_NO_SHAPE;
+	for (uint32_t id = 1; id < FIRST_SHAPES && !ruby->too_complex_shape; id++) {
+		rcore_auto_error err = rcore_shape(ruby, id, &shape);
+		if (err)
+			return RCORE_NO_SHAPE;
+		if (shape.is_too_complex)
+			ruby->too_complex_shape = id;
+	}
+	return ruby->too_complex_shape ? ruby->too_complex_shape : RCORE_NO_SHAPE;
 }

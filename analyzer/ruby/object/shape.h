@@ -27,6 +27,9 @@ enum {
 	RCORE_SHAPE_DEPTH_LIMIT = 1 << 16,
 };
 
+/* INVALID_SHAPE_ID: no object has this shape. */
+#define RCORE_NO_SHAPE UINT32_MAX
+
 struct rcore_shape {
 	bool is_root;
 	/* False: it is for something else (frozen, a capacity, object_id). */
@@ -45,6 +48,14 @@ static inline uint32_t rcore_shape_id(uint64_t flags)
 
 /* Returns the address of the array, which is searched for if need be; or 0. */
 uint64_t rcore_shape_list(struct rcore_ruby *ruby);
+
+/*
+ * Returns the ID of the shape that all objects have which are too complex
+ * (OBJ_TOO_COMPLEX_SHAPE_ID of shape.h, 3.2 to 3.4). It depends on how Ruby was
+ * built, so the array is searched for it. Returns RCORE_NO_SHAPE if there is no
+ * such shape, or it was not found.
+ */
+uint32_t rcore_shape_of_too_complex(struct rcore_ruby *ruby);
 
 /*
  * Reads shape `id`. Errors: FAULT if the array was not found or cannot be read;

@@ -225,7 +225,7 @@ START_TEST(test_flags_show_objects_in_their_slots)
 	size_t found = 0;
 	begin(_i);
 	srand((unsigned)_i);
-	const struct rcore_slot_only rules = rcore_slot_only(&fake.layout);
+	const struct rcore_slot_only rules = rcore_slot_only(&ruby);
 	for (int i = 0; i < ROUNDS; i++) {
 		uint64_t words[WORDS], bytes = 1;
 		for (size_t k = 0; k < WORDS; k++)

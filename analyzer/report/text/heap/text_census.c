@@ -26,7 +26,7 @@ static void print_problems(const struct rcore_pen *pen, const struct rcore_heap_
 	if (census->unknown_sizes)
 		fprintf(pen->out,
 			"the C memory of %" PRIu64
-			" object%s whose type is written in C, such as Proc and Fiber, is not "
+			" object%s whose size only C code knows, mostly of extensions, is not "
 			"counted\n",
 			census->unknown_sizes, rcore_plural(census->unknown_sizes));
 	if (census->unswept)
