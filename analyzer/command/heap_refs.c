@@ -32,13 +32,15 @@ static struct rcore_error *parse(const struct arguments *arguments,
 	*ret = (struct rcore_refs_options){.is_id = *word == '@'};
 	if (rcore_is_constant(word)) {
 		ret->constant = word;
+	} else if (*word == '$') {
+		ret->global = word;
 	} else if (!rcore_parse_address(word + ret->is_id, &ret->address)) {
 		char escaped[128];
 		rcore_escape(escaped, sizeof(escaped), word);
 		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "'%s' is not an address; use one such as "
 					  "0x7f12a5c3e8b0, @ID of a heapsnapshot, or the "
-					  "name of a constant",
+					  "name of a constant or of a global variable ($foo)",
 					  escaped);
 	}
 	ret->limit = SHOWN_REFERRERS;
@@ -69,8 +71,9 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 const struct rcore_command rcore_command_heap_refs = {
 	.name = "refs",
 	.summary = "who refers to an object, and a path from a root to it",
-	.doc = "Name an object by its address, by its id in a heapsnapshot, or by a constant "
-	       "(Foo::BAR). Print a shortest path from a root to it, with the names of "
+	.doc = "Name an object by its address, by its id in a heapsnapshot, by a constant "
+	       "(Foo::BAR), or by a global variable ('$foo'). Print a shortest path from a "
+	       "root to it, with the names of "
 	       "constants, "
 	       "instance variables and the like, and all references to it. Only an extension "
 	       "knows what its own objects refer to, so rcore treats words of their C memory "
@@ -79,14 +82,14 @@ const struct rcore_command rcore_command_heap_refs = {
 	.options = options,
 	.size = sizeof(struct arguments),
 	.without = RCORE_WITHOUT_FIBERS | RCORE_WITHOUT_NO_STOP,
-	.words = "ADDRESS|@ID|CONSTANT",
+	.words = "ADDRESS|@ID|CONSTANT|$GLOBAL",
 	.completion = RCORE_COMPLETE_CONSTANT,
 	.operands_offset = MEMBER(addresses),
 	.examples = (const char *const[]){"0x7f12a5c3e8b0", "--limit 0 0x7f12a5c3e8b0", "@1234",
 					  "Foo::BAR", NULL},
 	.shell_examples = (const char *const[]){"rcore heap refs --json core.1234 "
 						"0x7f12a5c3e8b0 | jq '.path.links'",
-						NULL},
+						"rcore heap refs core.1234 '$cache'", NULL},
 	.exit_status =
 		"Exit status: 0 everything was read; 1 some objects could not be read; 2 "
 		"nothing could be read; 3 not a Ruby process; 64 wrong usage.",

@@ -35,6 +35,7 @@ struct rcore_refs_options {
 	bool is_id;       /* `address` is the id that a heapsnapshot has */
 	/* NULL, or the path of a constant; then `address` is not used. */
 	const char *constant;
+	const char *global; /* the same for a global variable, "$foo" */
 	size_t limit; /* how many referrers to list */
 };
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
+#include "base/text.h"
 #include "report/heap_export.h"
 #include "ruby/object/constant.h"
 #include "session/heap/heap_graph.h"
@@ -13,6 +15,27 @@ struct search {
 	struct rcore_heap_refs *refs;
 };
 
+/* A variable whose value is no object is no root. */
+static struct rcore_error *find_global(const struct rcore_heap *heap, const char *name,
+				       uint64_t *ret)
+{
+	char escaped[128];
+	for (size_t i = 0; i < heap->root_count; i++) {
+		const struct rcore_heap_root *root = &heap->roots[i];
+		if (root->kind != RCORE_ROOT_GLOBAL || root->name >= heap->name_count ||
+		    strcmp(heap->names[root->name], name) != 0)
+			continue;
+		*ret = rcore_heap_address(heap, root->node);
+		return NULL;
+	}
+	rcore_escape(escaped, sizeof(escaped), name);
+	return rcore_error_create(RCORE_ERROR_USAGE,
+				  "no global variable %s refers to an object in Ruby's heap; "
+				  "there is none, its value is nil, a small number or the "
+				  "like, or C code keeps it elsewhere",
+				  escaped);
+}
+
 static struct rcore_error *find_address(const struct rcore_heap_namer *namer,
 					const struct rcore_refs_options *options, uint64_t *ret)
 {
@@ -20,6 +43,8 @@ static struct rcore_error *find_address(const struct rcore_heap_namer *namer,
 	*ret = options->address;
 	if (options->constant)
 		return rcore_constant(namer->ruby, options->constant, ret);
+	if (options->global)
+		return find_global(heap, options->global, ret);
 	if (!options->is_id)
 		return NULL;
 	uint64_t node = *ret / 2;
