@@ -84,7 +84,9 @@ const struct rcore_command rcore_command_heap_diff = {
 	.summary = "what grew between two or three cores, and along which path",
 	.doc = "Compare the reachable objects of cores of the same program, the oldest "
 	       "first; a running process (-p) is the newest. Addresses are not compared, so "
-	       "the cores may be of different processes. Objects are counted by their path "
+	       "the cores may be of different processes, and objects that GC.compact moved "
+	       "are no growth. A line says if a core is older than the one before it, or of a "
+	       "program with another name. Objects are counted by their path "
 	       "from a root, without indices: \"constant ORDERS, an element: Order\". With a "
 	       "third core, print only what grew both times.",
 	.options = options,

@@ -16,6 +16,7 @@ static void put_side(struct rcore_json *json, const struct rcore_diff_side *side
 		rcore_json_add_int(json, memory, "chunks", (int64_t)side->c_memory->count);
 		rcore_json_add(json, object, "c_memory", memory);
 	}
+	rcore_json_add_text(json, object, "doubt", side->doubt);
 	rcore_json_add_count(json, object, "opaque", (int64_t)side->gaps.opaque);
 	rcore_json_add_count(json, object, "partial", (int64_t)side->gaps.partial);
 	rcore_json_add_count(json, object, "absent_pages", (int64_t)side->gaps.absent_pages);

@@ -11,6 +11,7 @@
 #include "heap/trails.h"
 #include "ruby/object/value.h"
 #include "session/heap/heap_graph.h"
+#include "session/heap/heap_origin.h"
 #include "session/heap/malloc.h"
 #include "session/session.h"
 
@@ -30,6 +31,7 @@ struct texts {
 struct comparing {
 	struct rcore_heap_diff *diff;
 	unsigned side;
+	struct rcore_heap_origin origins[RCORE_DIFF_SIDES];
 	struct rcore_trails trails;
 	struct texts classes, names;
 	struct {
@@ -168,6 +170,8 @@ static struct rcore_error *add_side(struct rcore_heap_namer *namer, void *contex
 	if (!err)
 		err = rcore_heap_describe_gaps(namer,
 					       &comparing->diff->sides[comparing->side].gaps);
+	if (!err)
+		err = rcore_heap_origin(namer, &comparing->origins[comparing->side]);
 	rcore_heap_paths_deinit(&paths);
 	free(klass);
 	free(names);
@@ -326,6 +330,9 @@ static struct rcore_error *compare(struct comparing *comparing,
 	/* A name of one core may contain a secret of another core. */
 	for (size_t side = 1; side < diff->side_count && !err; side++)
 		err = rcore_redact_join(sessions[0]->redactor, sessions[side]->redactor);
+	for (size_t side = 1; side < diff->side_count && !err; side++)
+		err = rcore_heap_doubt(&namer, &comparing->origins[side - 1],
+				       &comparing->origins[side], &diff->sides[side].doubt);
 	if (!err)
 		err = list_classes(&namer, comparing, limit);
 	return err ? err : list_growths(&namer, comparing, limit);

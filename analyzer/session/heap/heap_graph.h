@@ -36,7 +36,7 @@ struct rcore_refs_options {
 	/* NULL, or the path of a constant; then `address` is not used. */
 	const char *constant;
 	const char *global; /* the same for a global variable, "$foo" */
-	size_t limit; /* how many referrers to list */
+	size_t limit;       /* how many referrers to list */
 };
 
 /*

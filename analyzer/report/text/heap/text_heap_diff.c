@@ -15,6 +15,11 @@ static void print_sides(const struct rcore_pen *pen, const struct rcore_heap_dif
 		rcore_escape_write(pen->out, side->source);
 		fprintf(pen->out, ": %" PRIu64 " reachable objects, %" PRIu64 " bytes\n",
 			side->sum.count, side->sum.bytes);
+		if (side->doubt) {
+			rcore_styled(pen, RCORE_STYLE_PROBLEM, "! ");
+			rcore_escape_write(pen->out, side->doubt);
+			putc('\n', pen->out);
+		}
 		if (rcore_heap_is_partial(&side->gaps))
 			rcore_styled(pen, RCORE_STYLE_PROBLEM,
 				     "! some of it could not be read%s%s\n",
