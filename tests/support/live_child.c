@@ -238,6 +238,7 @@ static void *outlive(void *pointer)
 {
 	struct child_shared *shared = pointer;
 	wait_for_state(getpid(), 'Z');
+	shared->tids[0] = (int)syscall(SYS_gettid);
 	shared->is_ready = 1;
 	for (;;)
 		pause();
@@ -247,7 +248,37 @@ static void *outlive(void *pointer)
 void child_loses_its_main_thread(struct child_shared *shared, const void *argument)
 {
 	pthread_t thread;
+	set_up(shared);
 	pthread_create(&thread, NULL, outlive, shared);
+	pthread_exit(NULL);
+}
+
+static void *end_second(void *argument)
+{
+	struct child_shared *shared = argument;
+	while (shared->release < 2)
+		usleep(100);
+	return NULL;
+}
+
+static void *stay(void *argument)
+{
+	struct child_shared *shared = argument;
+	shared->tids[0] = (int)syscall(SYS_gettid);
+	shared->is_ready = 1;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+void child_loses_threads(struct child_shared *shared, const void *argument)
+{
+	pthread_t threads[2];
+	set_up(shared);
+	pthread_create(&threads[0], NULL, end_second, shared);
+	pthread_create(&threads[1], NULL, stay, shared);
+	while (!shared->release)
+		usleep(100);
 	pthread_exit(NULL);
 }
 

@@ -86,5 +86,10 @@ child_main child_reads;
 child_main child_vforks; /* a thread waits in the kernel until `release` */
 child_main child_maps;   /* `mapped` is the file named by the argument, which it then removes */
 child_main child_loses_its_main_thread;
+/*
+ * Loses its main thread when `release` is 1, and another one when it is 2. The
+ * one that stays is tids[0].
+ */
+child_main child_loses_threads;
 
 #endif

@@ -115,13 +115,12 @@ static bool is_named(const struct rcore_mapping *mapping, const char *file)
 void rcore_record_find_files(int pid, struct rcore_arena *arena,
 			     struct rcore_bpf_options *options)
 {
-	char path[32];
+	int task;
 	struct rcore_live_maps maps;
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int folder = rcore_live_folder_open(pid, &task);
 	if (folder < 0)
 		return;
-	if (!rcore_live_maps_read(folder, pid, arena, &maps))
+	if (!rcore_live_maps_read(folder, task, arena, &maps))
 		for (size_t i = 0; i < options->function_count; i++) {
 			struct rcore_bpf_function *function = &options->functions[i];
 			size_t found = 0;

@@ -82,9 +82,8 @@ static bool may_run_ruby(int folder)
 
 static int open_process(int pid)
 {
-	char path[32];
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int task;
+	return rcore_live_folder_open(pid, &task);
 }
 
 bool rcore_process_may_run_ruby(int pid)

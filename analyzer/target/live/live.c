@@ -101,24 +101,33 @@ static struct rcore_error *open_folder(struct rcore_live *live)
 		return rcore_live_explain(live->pid, -1, errno);
 	if (!rcore_live_status_read(live->folder, "status", &live->status))
 		return rcore_live_explain(live->pid, -1, ENOENT);
+	return NULL;
+}
+
+/* The main thread may have ended while others go on. */
+static struct rcore_error *find_memory(struct rcore_live *live)
+{
+	if (!live->status.has_memory && live->status.thread_count > 1 &&
+	    rcore_live_memory_follow(&live->memory))
+		return NULL;
 	return rcore_live_refuse(live->pid, live->folder, &live->status);
 }
 
 /*
- * Tries to read the header of the program's memory, so that a missing
- * permission is reported before the real work.
+ * Tries to read what the kernel has put on the first stack, so that a missing
+ * permission is reported before the real work. A program may have unmapped it.
  */
 static int try_memory(struct rcore_live *live)
 {
-	uint8_t byte;
 	uint64_t address;
-	struct rcore_live_range range = {.size = 1, .bytes = &byte};
-	if (!rcore_process_auxv(&live->process, AT_PHDR, &address))
+	struct rcore_live_range range = {.size = RCORE_LIVE_DRAWN, .bytes = live->drawn};
+	if (!rcore_process_auxv(&live->process, AT_RANDOM, &address))
 		return 0;
 	range.start = address;
 	errno = 0;
 	rcore_live_read_batch(&live->memory, &range, 1);
-	return range.read ? 0 : errno;
+	live->has_drawn = range.read == RCORE_LIVE_DRAWN;
+	return live->has_drawn || errno == EFAULT || errno == EIO ? 0 : errno;
 }
 
 static struct rcore_error *describe(struct rcore_live *live)
@@ -126,7 +135,7 @@ static struct rcore_error *describe(struct rcore_live *live)
 	struct rcore_process *process = &live->process;
 	int errnum = read_auxv(live);
 	if (!errnum)
-		errnum = rcore_live_maps_read(live->folder, live->pid, &live->arena,
+		errnum = rcore_live_maps_read(live->folder, live->memory.task, &live->arena,
 					      &live->maps);
 	if (!errnum)
 		errnum = try_memory(live);
@@ -137,6 +146,9 @@ static struct rcore_error *describe(struct rcore_live *live)
 	/* execve(2) drops the old mappings before it maps the new program. */
 	if (!live->maps.mapping_count)
 		return rcore_live_executed(live->pid);
+	struct rcore_error *err = live->has_drawn ? NULL : rcore_live_check(live);
+	if (err)
+		return err;
 	process->pid = live->pid;
 #ifdef __aarch64__
 	process->machine = EM_AARCH64;
@@ -148,7 +160,8 @@ static struct rcore_error *describe(struct rcore_live *live)
 	process->source = rcore_arena_printf(&live->arena, "process %d", live->pid);
 	process->executable = rcore_arena_strdup(&live->arena, live->status.name);
 	if (rcore_live_has_own_root(live->folder))
-		process->root = rcore_arena_printf(&live->arena, "/proc/%d/root", live->pid);
+		process->root =
+			rcore_arena_printf(&live->arena, "/proc/%d/root", live->memory.task);
 	if (!process->source || !process->executable || !read_arguments(live))
 		return rcore_error_no_memory();
 	return check_machine(live);
@@ -163,6 +176,8 @@ struct rcore_error *rcore_live_open(int pid, struct rcore_live **ret)
 	struct rcore_error *err = open_folder(live);
 	rcore_live_memory_init(&live->memory, pid, live->folder, &live->maps);
 	rcore_live_pages_init(&live->pages, &live->memory);
+	if (!err)
+		err = find_memory(live);
 	if (!err)
 		err = describe(live);
 	if (err) {

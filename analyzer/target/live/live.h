@@ -39,7 +39,8 @@ struct rcore_live;
 /*
  * Opens a process without stopping it. Errors (OS, UNSUPPORTED, USAGE) name the
  * process and say what to do next: no such process, the id of a thread, a
- * zombie, a kernel thread, 32-bit, no permission to read.
+ * zombie, a kernel thread, 32-bit, no permission to read. A process whose main
+ * thread has ended is read through another thread.
  */
 struct rcore_error *rcore_live_open(int pid, struct rcore_live **ret);
 void rcore_live_close(struct rcore_live *live); /* NULL-safe; ends a round */
@@ -292,6 +293,9 @@ struct rcore_error *rcore_live_copy_all(struct rcore_live *live, size_t *ret_byt
  * so that what was read of it may be useless. Otherwise returns NULL.
  */
 struct rcore_error *rcore_live_check(struct rcore_live *live);
+
+/* Returns whether rcore_live_check() has found another program. */
+bool rcore_live_has_executed(const struct rcore_live *live);
 
 /*
  * Finds how often a thread of the last rcore_live_begin(), or of the process if

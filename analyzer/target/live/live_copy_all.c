@@ -34,7 +34,7 @@ static uint64_t needed(const struct rcore_live *live)
 static struct rcore_error *find(struct rcore_live *live)
 {
 	struct rcore_live_maps maps;
-	int errnum = rcore_live_maps_read(live->folder, live->pid, &live->arena, &maps);
+	int errnum = rcore_live_maps_read(live->folder, live->memory.task, &live->arena, &maps);
 	/* A process that ends loses its memory first, then its /proc/PID. */
 	if (!errnum && !maps.region_count)
 		errnum = ESRCH;

@@ -46,11 +46,14 @@ struct rcore_error *rcore_live_refuse(int pid, int folder,
 					  pid);
 	if (status->state == 'Z' && status->thread_count > 1)
 		return rcore_error_create(
-			RCORE_ERROR_UNSUPPORTED,
-			"the main thread of process %d has ended while %d other%s; rcore "
-			"cannot read such a process, but `kill -ABRT %d` ends it with a core",
+			RCORE_ERROR_OS,
+			"process %d is ending: it has no memory any more, but %d thread%s not "
+			"ended yet",
 			pid, status->thread_count - 1,
-			status->thread_count == 2 ? " runs" : "s run", pid);
+			status->thread_count == 2 ? " has" : "s have");
+	if (status->state == 'Z' && status->parent == getpid())
+		return rcore_error_create(RCORE_ERROR_OS,
+					  "process %d ended before rcore could read it", pid);
 	if (status->state == 'Z' || status->state == 'X')
 		return rcore_error_create(
 			RCORE_ERROR_OS,
@@ -154,15 +157,13 @@ struct rcore_error *rcore_live_explain(int pid, int folder, int errnum)
 			"process %d could not be stopped in time: it is just starting "
 			"another program, or this machine is busy; try again",
 			pid);
+	/* The kernel frees the memory before the state becomes 'Z'. */
 	bool is_there = folder >= 0 && rcore_live_status_read(folder, "status", &status) &&
-			status.state != 'Z' && status.state != 'X';
+			status.has_memory;
 	if (is_there && (errnum == EPERM || errnum == EACCES))
 		return denied(pid, folder, &status);
 	if (folder >= 0 && !is_there)
 		return rcore_error_create(RCORE_ERROR_OS,
 					  "process %d ended while it was being read", pid);
-	/* Most often, the memory of the program before is no longer mapped. */
-	if (is_there && errnum == EFAULT)
-		return rcore_live_executed(pid);
 	return rcore_error_os(errnum, "process %d", pid);
 }

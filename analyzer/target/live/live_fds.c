@@ -50,13 +50,12 @@ static bool is_same(int folder, const struct rcore_process *process)
 
 struct rcore_live *rcore_live_debugged_open(const struct rcore_process *process)
 {
-	char path[32];
-	snprintf(path, sizeof(path), "/proc/%d", process->pid);
+	int task;
 	struct rcore_live *live = process->pid > 0 ? calloc(1, sizeof(*live)) : NULL;
 	if (!live)
 		return NULL;
 	live->pid = process->pid;
-	live->folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	live->folder = rcore_live_folder_open(process->pid, &task);
 	if (live->folder >= 0 && is_same(live->folder, process))
 		return live;
 	rcore_live_debugged_close(live);

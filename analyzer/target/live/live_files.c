@@ -129,6 +129,7 @@ bool rcore_live_status_read(int folder, const char *task, struct rcore_live_stat
 	ret->parent = number_of(text, "PPid");
 	ret->tracer = number_of(text, "TracerPid");
 	ret->thread_count = number_of(text, "Threads");
+	ret->has_memory = line_of(text, "VmSize") != NULL;
 	ret->user = (uid_t)number_of(text, "Uid");
 	ret->group = (gid_t)number_of(text, "Gid");
 	read_inner_id(text, ret);
@@ -149,12 +150,75 @@ bool rcore_live_status_of(int id, struct rcore_live_status *ret)
 	return is_read;
 }
 
+struct living {
+	int home, folder, task;
+};
+
+/* False ends the walk. */
+static bool try_task(void *context, int tid)
+{
+	struct living *living = context;
+	struct rcore_live_status status;
+	char path[32], name[32];
+	snprintf(path, sizeof(path), "/proc/%d", tid);
+	snprintf(name, sizeof(name), "task/%d", tid);
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Another process may have got the id; then it is not in the list. */
+	if (folder >= 0 && rcore_live_status_read(folder, "status", &status) &&
+	    status.has_memory && !faccessat(living->home, name, F_OK, 0)) {
+		living->folder = folder;
+		living->task = tid;
+		return false;
+	}
+	if (folder >= 0)
+		close(folder);
+	return true;
+}
+
+int rcore_live_folder_find(int home, int pid, int *ret)
+{
+	struct living living = {home, -1, 0};
+	struct rcore_live_status status;
+	if (!rcore_live_status_read(home, "status", &status))
+		return -1;
+	*ret = pid;
+	if (status.has_memory)
+		return fcntl(home, F_DUPFD_CLOEXEC, 0);
+	if (status.thread_count > 1)
+		rcore_live_tasks(home, try_task, &living);
+	*ret = living.task;
+	return living.folder;
+}
+
+/* A kernel thread, a zombie, and a process that is ending have no program. */
+static bool may_lack_memory(int folder)
+{
+	char target[1];
+	return readlinkat(folder, "exe", target, sizeof(target)) < 0 && errno == ENOENT;
+}
+
+int rcore_live_folder_open(int pid, int *ret)
+{
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), task;
+	*ret = pid;
+	if (folder < 0 || !may_lack_memory(folder))
+		return folder;
+	int found = rcore_live_folder_find(folder, pid, &task);
+	if (found < 0)
+		return folder;
+	close(folder);
+	*ret = task;
+	return found;
+}
+
 bool rcore_live_has_ended(int pid)
 {
 	struct rcore_live_status status;
 	if (!rcore_live_status_of(pid, &status))
 		return kill(pid, 0) && errno == ESRCH;
-	return status.state == 'Z' || status.state == 'X';
+	return (status.state == 'Z' && status.thread_count <= 1) || status.state == 'X';
 }
 
 bool rcore_live_has_own_root(int folder)

@@ -30,6 +30,7 @@ struct rcore_live_status {
 	char state; /* 'R', 'S', 'D', 'T', 't', 'Z', 'X' ... */
 	int tgid, parent, tracer;
 	int thread_count;
+	bool has_memory; /* false: a zombie, ending, or a kernel thread */
 	/*
 	 * The id that the process itself sees, in the innermost pid namespace,
 	 * and how many namespaces are in between (0: it is in ours).
@@ -49,6 +50,24 @@ bool rcore_live_status_read(int folder, const char *task, struct rcore_live_stat
 
 /* The same for the process or the thread `id`. */
 bool rcore_live_status_of(int id, struct rcore_live_status *ret);
+
+/*
+ * A process whose main thread has ended goes on until its other threads have
+ * ended, but /proc/PID then leads to no memory, no files and no arguments. The
+ * folder of another thread, /proc/TID, does, and lists the same threads.
+ *
+ * Opens /proc/PID or, if its main thread has ended, the folder of a thread that
+ * has not, whose id is then *ret. Returns -1 and errno if there is no such
+ * process.
+ */
+int rcore_live_folder_open(int pid, int *ret);
+
+/*
+ * Finds the folder that leads to the memory of a process: `home`, which is
+ * /proc/PID, or that of another thread. Returns a new descriptor, and the id of
+ * the thread in *ret; -1 if no thread has memory.
+ */
+int rcore_live_folder_find(int home, int pid, int *ret);
 
 /* A zombie, whose parent has not waited for it yet, has ended, too. */
 bool rcore_live_has_ended(int pid);

@@ -13,6 +13,44 @@ enum {
 	USER_SPACE_BITS = 56,
 };
 
+bool rcore_live_memory_follow(struct rcore_live_memory *memory)
+{
+	int task;
+	if (memory->is_half)
+		return false;
+	int home = memory->home >= 0 ? memory->home : memory->folder;
+	int found = rcore_live_folder_find(home, memory->pid, &task);
+	if (found < 0)
+		return false;
+	if (memory->home < 0)
+		memory->home = fcntl(memory->folder, F_DUPFD_CLOEXEC, 0);
+	bool is_set = memory->home >= 0 && dup3(found, memory->folder, O_CLOEXEC) >= 0;
+	close(found);
+	if (!is_set)
+		return false;
+	memory->task = task;
+	memory->is_gone = false;
+	return true;
+}
+
+/*
+ * A thread that executes another program outlives all others, and then becomes
+ * the main one, so the thread may have to be found twice.
+ */
+static RCORE_HOT ssize_t read_task(struct rcore_live_memory *memory, const struct iovec *local,
+				   const struct iovec *remote, size_t count)
+{
+	for (int left = 3;; left--) {
+		ssize_t got = process_vm_readv(memory->task, local, count, remote, count, 0);
+		if (got >= 0 || errno != ESRCH)
+			return got;
+		if (!left || memory->is_gone || !rcore_live_memory_follow(memory)) {
+			errno = ESRCH;
+			return -1;
+		}
+	}
+}
+
 /*
  * Returns how many bytes were read, up to the first page that cannot be read;
  * if none were read, -1 and errno. Reading /proc/PID/mem of a process that has
@@ -23,7 +61,7 @@ static RCORE_HOT ssize_t read_vectors(struct rcore_live_memory *memory,
 				      size_t count)
 {
 	if (memory->file < 0) {
-		ssize_t got = process_vm_readv(memory->pid, local, count, remote, count, 0);
+		ssize_t got = read_task(memory, local, remote, count);
 		memory->is_gone |= got < 0 && errno == ESRCH;
 		if (got >= 0 || (errno != ENOSYS && errno != EPERM))
 			return got;
@@ -156,7 +194,9 @@ void rcore_live_memory_init(struct rcore_live_memory *memory, int pid, int folde
 	*memory = (struct rcore_live_memory){
 		.memory = {.read = read_live},
 		.pid = pid,
+		.task = pid,
 		.folder = folder,
+		.home = -1,
 		.file = -1,
 		.maps = maps,
 	};
@@ -167,6 +207,9 @@ void rcore_live_memory_deinit(struct rcore_live_memory *memory)
 	if (memory->file >= 0)
 		close(memory->file);
 	memory->file = -1;
+	if (memory->home >= 0)
+		close(memory->home);
+	memory->home = -1;
 }
 
 /*

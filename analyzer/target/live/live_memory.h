@@ -17,7 +17,14 @@ enum { RCORE_LIVE_PAGE = 4096 }; /* divides the page size of each machine */
 struct rcore_live_memory {
 	/* must come first: the callbacks cast it back */
 	struct rcore_memory memory;
-	int pid, folder; /* of /proc/PID; not owned */
+	/*
+	 * The thread through which the memory is read, and its folder in /proc:
+	 * those of the process, until its main thread ends before the others.
+	 * The number of the descriptor, which is not owned, stays the same.
+	 */
+	int pid, task, folder;
+	int home;     /* /proc/PID, if `folder` is another one; or -1 */
+	bool is_half; /* of a second thread, which may not change these */
 	/* /proc/PID/mem, opened when it is first needed; or -1 */
 	int file;
 	/*
@@ -51,6 +58,12 @@ struct rcore_live_memory {
 void rcore_live_memory_init(struct rcore_live_memory *memory, int pid, int folder,
 			    const struct rcore_live_maps *maps);
 void rcore_live_memory_deinit(struct rcore_live_memory *memory);
+
+/*
+ * Finds a thread that still has the memory of the process, if the one through
+ * which it was read has ended. Returns false if there is none.
+ */
+bool rcore_live_memory_follow(struct rcore_live_memory *memory);
 
 /* Pages of the list of copied ones, which is sorted: [first, end). */
 struct rcore_live_span {

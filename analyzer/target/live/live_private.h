@@ -14,6 +14,8 @@ struct rcore_live_id {
 	int outer, inner;
 };
 
+enum { RCORE_LIVE_DRAWN = 16 };
+
 struct rcore_live {
 	struct rcore_live_memory memory;
 	struct rcore_live_pages pages;
@@ -23,7 +25,12 @@ struct rcore_live {
 	struct rcore_live_maps maps;
 	struct rcore_arena arena;
 	struct rcore_live_status status;
+	/* Of /proc/PID or, if the main thread has ended, of memory.task. */
 	int pid, folder;
+	/* What AT_RANDOM points to: the kernel draws it for each program. */
+	uint8_t drawn[RCORE_LIVE_DRAWN];
+	bool has_drawn;
+	bool has_executed;
 	struct rcore_stop *stop; /* NULL: it runs */
 	/* For how many ms it may be stopped; 0: the default. */
 	unsigned most;

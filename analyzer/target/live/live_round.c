@@ -339,35 +339,3 @@ void rcore_live_end(struct rcore_live *live, struct rcore_live_pause *ret)
 		measure(live, ret);
 	rcore_live_sleepers_clear(&live->sleepers);
 }
-
-/* Whether a file could not be opened because rcore has too many open. */
-static bool lacks_files(void)
-{
-	return errno == EMFILE || errno == ENFILE;
-}
-
-static bool same_program(struct rcore_live *live)
-{
-	size_t size;
-	char *text = rcore_live_file(live->folder, "auxv", &size);
-	if (!text)
-		return lacks_files();
-	size_t known = live->process.auxv_pairs * 2 * sizeof(uint64_t);
-	bool same = size >= known && !memcmp(text, live->process.auxv, known);
-	free(text);
-	return same;
-}
-
-struct rcore_error *rcore_live_check(struct rcore_live *live)
-{
-	struct rcore_live_status status;
-	errno = 0;
-	bool is_read = rcore_live_status_read(live->folder, "status", &status);
-	if (!is_read && lacks_files())
-		return NULL;
-	if (!is_read || status.state == 'Z' || status.state == 'X')
-		return rcore_live_explain(live->pid, live->folder, ESRCH);
-	if (!same_program(live))
-		return rcore_live_executed(live->pid);
-	return NULL;
-}

@@ -12,10 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/auxv.h>
 #include <sys/mount.h>
+#include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -87,15 +90,164 @@ START_TEST(refuses_what_is_no_process)
 	kill(child.pid, SIGKILL);
 	siginfo_t info;
 	ck_assert_int_eq(waitid(P_PID, (id_t)child.pid, &info, WEXITED | WNOWAIT), 0);
-	snprintf(words, sizeof(words), "is a zombie: it has ended");
-	refuses(child.pid, RCORE_ERROR_OS, words);
-	snprintf(words, sizeof(words), "process %d (", getpid());
-	refuses(child.pid, RCORE_ERROR_OS, words);
+	refuses(child.pid, RCORE_ERROR_OS, "ended before rcore could read it");
 	child_stop(&child);
+}
+END_TEST
 
-	child = child_start(child_loses_its_main_thread, NULL);
-	refuses(child.pid, RCORE_ERROR_UNSUPPORTED, "main thread");
+static void child_has_a_zombie(struct child_shared *shared, const void *argument)
+{
+	pid_t pid = fork();
+	if (!pid)
+		_exit(0);
+	shared->tids[0] = pid;
+	wait_for_state(pid, 'Z');
+	shared->is_ready = 1;
+	for (;;)
+		pause();
+}
+
+START_TEST(refuses_a_zombie)
+{
+	struct child child = child_start(child_has_a_zombie, NULL);
+	char words[64];
+	refuses(child.shared->tids[0], RCORE_ERROR_OS, "is a zombie: it has ended");
+	snprintf(words, sizeof(words), "process %d (", child.pid);
+	refuses(child.shared->tids[0], RCORE_ERROR_OS, words);
 	child_stop(&child);
+}
+END_TEST
+
+static void is_read(struct rcore_live *live, const struct child *child, bool stop)
+{
+	const struct rcore_process *process = rcore_live_process(live);
+	struct rcore_error *err = rcore_live_check(live);
+	ck_assert_msg(!err, "%s", err ? err->message : "");
+	ck_assert_int_eq(process->pid, child->pid);
+	ck_assert_uint_gt(process->mapping_count, 0);
+	live_begun(live, stop);
+	child_check_memory(rcore_live_memory(live), child);
+	live_ended(live);
+	ck_assert_ptr_nonnull(live_thread(process, child->shared->tids[0]));
+}
+
+/* The memory of such a process is read through another thread. */
+START_TEST(reads_without_the_main_thread)
+{
+	struct child child = child_start(child_loses_its_main_thread, NULL);
+	wait_for_state(child.pid, 'Z');
+	struct rcore_live *live = live_opened(child.pid);
+	is_read(live, &child, _i);
+	kill(child.pid, SIGKILL);
+	ck_assert_int_eq(waitpid(child.pid, NULL, 0), child.pid);
+	says(rcore_live_check(live), RCORE_ERROR_OS, "ended while it was being read");
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+START_TEST(follows_threads_that_end)
+{
+	struct child child = child_start(child_loses_threads, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	is_read(live, &child, _i);
+	child.shared->release = 1;
+	wait_for_state(child.pid, 'Z');
+	is_read(live, &child, _i);
+	child.shared->release = 2;
+	char path[32];
+	snprintf(path, sizeof(path), "/proc/%d", child.pid);
+	int folder = open(path, O_RDONLY | O_DIRECTORY);
+	while (rcore_live_task_count(folder) != 2)
+		usleep(100);
+	close(folder);
+	is_read(live, &child, _i);
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+static void child_unmaps(struct child_shared *shared, const void *argument)
+{
+	uintptr_t header = getauxval(AT_PHDR) & ~(uintptr_t)4095;
+	/* The dynamic linker needs that page to find the function. */
+	usleep(1000);
+	shared->failures += munmap((void *)header, 4096) != 0;
+	shared->is_ready = 1;
+	for (;;)
+		usleep(1000);
+}
+
+/* A page that is not mapped says nothing about the program. */
+START_TEST(reads_a_program_without_its_header)
+{
+	struct child child = child_start(child_unmaps, NULL);
+	ck_assert_int_eq(child.shared->failures, 0);
+	struct rcore_live *live = live_opened(child.pid);
+	struct rcore_error *err = rcore_live_check(live);
+	ck_assert_ptr_null(err);
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+static void child_is_large(struct child_shared *shared, const void *argument)
+{
+	enum { SIZE = 128 << 20 };
+	char *memory =
+		mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		_exit(0);
+	for (size_t i = 0; i < SIZE; i += 4096)
+		memory[i] = 1;
+	shared->is_ready = 1;
+	for (;;)
+		pause();
+}
+
+/* The memory is gone before the process is a zombie. */
+START_TEST(notices_an_end_that_takes_long)
+{
+	struct child child = child_start(child_is_large, NULL);
+	struct rcore_live *live = live_opened(child.pid);
+	struct rcore_error *err = NULL;
+	kill(child.pid, SIGKILL);
+	while (!err)
+		err = rcore_live_check(live);
+	says(err, RCORE_ERROR_OS, "ended while it was being read");
+	ck_assert(!rcore_live_has_executed(live));
+	rcore_live_close(live);
+	child_stop(&child);
+}
+END_TEST
+
+static void child_executes_itself(struct child_shared *shared, const void *argument)
+{
+	char *const arguments[] = {"sh", (char *)argument, NULL}, *const environment[] = {NULL};
+	personality(ADDR_NO_RANDOMIZE);
+	shared->is_ready = 1;
+	execve("/bin/sh", arguments, environment);
+}
+
+/* All that differs is what the kernel has drawn. */
+START_TEST(notices_the_same_program_again)
+{
+	char path[] = "/tmp/rcore-live-XXXXXX";
+	int file = mkstemp(path);
+	ck_assert_int_ge(file, 0);
+	dprintf(file, "sleep 0.1; exec /bin/sh %s\n", path);
+	close(file);
+	struct child child = child_start(child_executes_itself, path);
+	usleep(500000);
+	struct rcore_live *live = NULL;
+	rcore_error_free(rcore_live_open(child.pid, &live));
+	ck_assert_ptr_nonnull(live);
+	usleep(1000000);
+	says(rcore_live_check(live), RCORE_ERROR_OS, "started another program");
+	ck_assert(rcore_live_has_executed(live));
+	rcore_live_close(live);
+	child_stop(&child);
+	unlink(path);
 }
 END_TEST
 
@@ -505,13 +657,18 @@ int main(void)
 {
 	const TTest *const errors[] = {notices_the_end,
 				       notices_another_program,
+				       notices_an_end_that_takes_long,
+				       notices_the_same_program_again,
+				       reads_a_program_without_its_header,
 				       refuses_what_is_no_process,
+				       refuses_a_zombie,
 				       refuses_the_kernel,
 				       names_the_tracer,
 				       waits_for_another_rcore,
 				       names_the_tracer_of_a_thread,
 				       names_the_permission,
 				       refuses_32_bit};
+	const TTest *const ends[] = {reads_without_the_main_thread, follows_threads_that_end};
 	const TTest *const elsewhere[] = {opens_removed_files, opens_files_of_other_mounts,
 					  knows_threads_by_their_own_numbers, lists_a_tree};
 	const struct rcore_test_suite suites[] = {
@@ -519,6 +676,12 @@ int main(void)
 			.name = "live errors, errors",
 			.tests = errors,
 			.count = RCORE_COUNT(errors),
+		},
+		{
+			.name = "live errors, threads",
+			.tests = ends,
+			.count = RCORE_COUNT(ends),
+			.loops = 2, /* without and with a stop */
 		},
 		{
 			.name = "live errors, elsewhere",

@@ -85,7 +85,8 @@ void rcore_live_in_halves(struct rcore_live_memory *memory,
 		bytes += ranges[i].size + RANGE;
 	while (first < bytes / 2)
 		first += ranges[half.from++].size + RANGE;
-	half.memory.file = -1;
+	half.memory.file = half.memory.home = -1;
+	half.memory.is_half = true;
 	half.memory.late_count = 0;
 	size_t least = ready_thread(memory) ? LEAST_IF_READY : LEAST;
 	bool is_split = half.from < count && bytes >= least && rcore_has_processors() &&

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/live/live_explain.h"
+#include "target/live/live_private.h"
+
+/* Whether a file could not be opened because rcore has too many open. */
+static bool lacks_files(void)
+{
+	return errno == EMFILE || errno == ENFILE;
+}
+
+/*
+ * Without randomization of addresses, a program that executes itself has the
+ * same auxiliary vector as before. What AT_RANDOM points to is always new.
+ */
+static bool has_drawn(struct rcore_live *live)
+{
+	uint8_t drawn[RCORE_LIVE_DRAWN] = {0};
+	struct rcore_live_range range = {.size = sizeof(drawn), .bytes = drawn};
+	if (!live->has_drawn || !rcore_process_auxv(&live->process, AT_RANDOM, &range.start))
+		return true;
+	rcore_live_read_batch(&live->memory, &range, 1);
+	return range.read < sizeof(drawn) || !memcmp(drawn, live->drawn, sizeof(drawn));
+}
+
+/* Whether it was the same program when this function returns true. */
+static bool same_program(struct rcore_live *live)
+{
+	size_t size;
+	char *text = rcore_live_file(live->folder, "auxv", &size);
+	if (!text)
+		return lacks_files();
+	size_t known = live->process.auxv_pairs * 2 * sizeof(uint64_t);
+	bool same = size >= known && !memcmp(text, live->process.auxv, known);
+	free(text);
+	return same && has_drawn(live);
+}
+
+struct rcore_error *rcore_live_check(struct rcore_live *live)
+{
+	struct rcore_live_status status;
+	errno = 0;
+	bool is_read = rcore_live_status_read(live->folder, "status", &status);
+	if (!is_read && lacks_files())
+		return NULL;
+	if ((!is_read || !status.has_memory || live->memory.is_gone) &&
+	    !rcore_live_memory_follow(&live->memory))
+		return rcore_live_explain(live->pid, live->folder, ESRCH);
+	if (same_program(live))
+		return NULL;
+	/* One that is ending has no auxiliary vector any more. */
+	if (!rcore_live_status_read(live->folder, "status", &status) || !status.has_memory)
+		return rcore_live_explain(live->pid, live->folder, ESRCH);
+	live->has_executed = true;
+	return rcore_live_executed(live->pid);
+}
+
+bool rcore_live_has_executed(const struct rcore_live *live)
+{
+	return live->has_executed;
+}
