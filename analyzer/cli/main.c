@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,11 +104,24 @@ static void on_shrunk_file(int signo)
 	_exit(2);
 }
 
+/*
+ * If a standard file is closed, the next file that is opened would get its
+ * number: the recording would hold messages. Reading and writing this one fails
+ * as if it were closed.
+ */
+static void fill_standard_files(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			open("/dev/null", O_PATH);
+}
+
 int main(int argc, char **argv)
 {
 	static const char *const asks_help[] = {"--help", "-h", "-?", NULL};
 	static const char *const asks_version[] = {"--version", "-V", NULL};
 	static char buffer[256 << 10];
+	fill_standard_files();
 	setvbuf(stdout, buffer, _IOFBF, sizeof(buffer));
 	atexit(close_output);
 	signal(SIGPIPE, SIG_IGN);

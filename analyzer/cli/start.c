@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/count.h"
 #include "base/text.h"
 
@@ -18,12 +20,19 @@ static void interrupt(int signo)
 	interrupted = 1;
 }
 
+/* A program that rcore starts does not inherit a handler. */
+static void ignore(int signo)
+{
+}
+
 void rcore_start_watch(void)
 {
 	const struct sigaction action = {.sa_handler = interrupt};
+	const struct sigaction nothing = {.sa_handler = ignore};
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 	for (size_t i = 0; i < RCORE_COUNT(signals); i++)
 		sigaction(signals[i], &action, NULL);
+	sigaction(SIGXFSZ, &nothing, NULL);
 }
 
 const volatile sig_atomic_t *rcore_start_interrupted(void)
@@ -81,9 +90,15 @@ struct rcore_error *rcore_start(const struct rcore_strings *command, struct rcor
 	return NULL;
 }
 
-void rcore_start_leave(struct rcore_started *started)
+void rcore_start_wait(struct rcore_started *started, unsigned milliseconds)
 {
-	if (started->pid)
-		waitpid(started->pid, NULL, WNOHANG);
-	started->pid = 0;
+	const struct timespec pause = {.tv_nsec = 2000000};
+	uint64_t end = rcore_clock_ns() + milliseconds * UINT64_C(1000000);
+	while (started->pid && !started->has_ended) {
+		started->has_ended =
+			waitpid(started->pid, &started->status, WNOHANG) == started->pid;
+		if (started->has_ended || rcore_clock_ns() >= end)
+			return;
+		nanosleep(&pause, NULL);
+	}
 }

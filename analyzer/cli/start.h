@@ -9,6 +9,8 @@
 /* A program that rcore starts in order to watch it. */
 struct rcore_started {
 	int pid; /* 0: none */
+	bool has_ended;
+	int status; /* if it has: as wait(2) returns it */
 };
 
 /*
@@ -17,10 +19,16 @@ struct rcore_started {
  */
 struct rcore_error *rcore_start(const struct rcore_strings *command, struct rcore_started *ret);
 
-/* Waits for the program if it has ended; otherwise leaves it running. */
-void rcore_start_leave(struct rcore_started *started);
+/*
+ * Waits until the program has ended, for so many milliseconds. Sets its status,
+ * or leaves it running.
+ */
+void rcore_start_wait(struct rcore_started *started, unsigned milliseconds);
 
-/* From now on, Ctrl-C and SIGTERM are counted and do not end rcore. */
+/*
+ * From now on, Ctrl-C and SIGTERM are counted and do not end rcore, and a write
+ * beyond the limit of a file's size fails.
+ */
 void rcore_start_watch(void);
 const volatile sig_atomic_t *rcore_start_interrupted(void);
 

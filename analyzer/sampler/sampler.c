@@ -341,6 +341,12 @@ struct rcore_error *rcore_sampler_check(const struct rcore_sampler *sampler)
 	return rcore_live_check(sampler->live);
 }
 
+bool rcore_sampler_has_executed(const struct rcore_sampler *sampler)
+{
+	rcore_error_free(rcore_live_check(sampler->live));
+	return rcore_live_has_executed(sampler->live);
+}
+
 bool rcore_sampler_asks_for_work(const struct rcore_sampler *sampler)
 {
 	return sampler->works.chosen.count;

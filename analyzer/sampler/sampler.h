@@ -317,6 +317,8 @@ bool rcore_sampler_bpf_may_pass(const struct rcore_error *err);
 
 /* Returns an error if the process has ended or has become another program. */
 struct rcore_error *rcore_sampler_check(const struct rcore_sampler *sampler);
+/* Returns whether the process runs another program than when it was opened. */
+bool rcore_sampler_has_executed(const struct rcore_sampler *sampler);
 
 /*
  * Returns whether the options name fields of what fibers work on. To find

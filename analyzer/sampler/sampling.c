@@ -131,6 +131,9 @@ static RCORE_HOT struct rcore_error *tick(struct rcore_sampling *sampling, uint6
 		if (err && err->code == RCORE_ERROR_NO_MEMORY)
 			return err;
 		rcore_error_free(err);
+		sampling->summary.has_executed |= member->sampler &&
+						  member->pid == sampling->options->pid &&
+						  rcore_sampler_has_executed(member->sampler);
 		/* Adds what it did until it ended. */
 		err = member->is_copied ? rcore_records_add_last(sampling, now) : NULL;
 		if (err)
@@ -283,13 +286,19 @@ static struct rcore_error *why_nothing(struct rcore_sampling *sampling,
 	return last;
 }
 
-static void note_end(struct rcore_sampling *sampling, uint64_t now)
+/* `last` is why the last process is no longer sampled; may be NULL. */
+static void note_end(struct rcore_sampling *sampling, uint64_t now,
+		     const struct rcore_error *last)
 {
 	const struct rcore_sampling_options *options = sampling->options;
 	struct rcore_sampling_summary *summary = &sampling->summary;
 	summary->has_ended =
 		!options->system && !sampling->members.count && !has_ended(sampling, now);
 	summary->is_alive = summary->has_ended && rcore_process_is_alive(options->pid);
+	if (!summary->is_alive || !last)
+		return;
+	summary->is_foreign = last->code == RCORE_ERROR_NOT_RUBY;
+	snprintf(summary->why, sizeof(summary->why), "%s", last->message);
 }
 
 static RCORE_HOT struct rcore_error *run(struct rcore_sampling *sampling)
@@ -327,7 +336,7 @@ static RCORE_HOT struct rcore_error *run(struct rcore_sampling *sampling)
 	}
 	/* A tick that failed began before. */
 	sampling->ended = err ? rcore_clock_ns() : now;
-	note_end(sampling, now);
+	note_end(sampling, now, last);
 	if (!err)
 		err = rcore_records_add_last(sampling, now);
 	struct rcore_error *failure = report(sampling, true);

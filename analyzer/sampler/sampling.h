@@ -83,11 +83,16 @@ struct rcore_sampling_summary {
 	double own_percent;
 	size_t processes; /* that were sampled */
 	size_t copied;    /* of these, with BPF */
-	/* `pid` became another Ruby program after its first sample. */
+	/* `pid` became another program after its first sample. */
 	bool has_executed;
 	/* It ended because no process was left, not because it was stopped. */
 	bool has_ended;
-	bool is_alive; /* has_ended: `pid` runs a program that is not Ruby */
+	/*
+	 * has_ended: `pid` goes on, but cannot be sampled any more: it runs a
+	 * program that is not Ruby, or `why` says why; "": not known.
+	 */
+	bool is_alive, is_foreign;
+	char why[160];
 };
 
 /*

@@ -289,8 +289,6 @@ RCORE_HOT bool rcore_member_try(struct rcore_sampling *sampling, struct rcore_me
 	rcore_error_free(member->problem);
 	member->problem = err;
 	if (!err) {
-		sampling->summary.has_executed |=
-			member->pid == sampling->options->pid && member->was_sampled;
 		member->was_sampled = true;
 		rcore_pid_use_sampled(sampling, member);
 		return true;

@@ -12,11 +12,18 @@ module Ends
         SamplerCase.new("churn compact #{ruby.name}") { Ends.churn(self, ruby, ["compact"]) },
         SamplerCase.new("exit #{ruby.name}") { Ends.becomes(self, ruby, "exit", "Object#work") },
         SamplerCase.new("exec #{ruby.name}") { Ends.becomes(self, ruby, "exec", "Object#before_exec", "Object#after_exec") },
+        SamplerCase.new("main thread #{ruby.name}") { Ends.main_thread(self, ruby) },
+        SamplerCase.new("moments #{ruby.name}") { Ends.moments(self, ruby) },
         SamplerCase.new("executes #{ruby.name}") { Ends.executes(self, ruby) },
         SamplerCase.new("fork #{ruby.name}") { Ends.becomes(self, ruby, "fork", "Object#child_work") },
       ]
     end + [SamplerCase.new("title") { Ends.title(self) }] +
-      ENDINGS.map { |code, text| SamplerCase.new("early #{code}") { Ends.early(self, code, text) } }
+      ENDINGS.map { |code, text| SamplerCase.new("early #{code}") { Ends.early(self, code, text) } } +
+      PROGRAM_ENDS.map { |code, text| SamplerCase.new("started #{code}") { Ends.started(self, code, text) } } +
+      [
+        SamplerCase.new("closed files") { Ends.closed(self) },
+        SamplerCase.new("largest file") { Ends.largest_file(self) },
+      ]
   end
 
   # The program runs on, and what was recorded can be read.
@@ -57,7 +64,17 @@ module Ends
     "sleep 2; exec 'sleep', '30'" => "; the process became a program that is not Ruby;",
     "sleep 2; exec 'ruby', '-e', 'sleep 30'" => "; the process became another program;",
     "sleep 2; exec 'ruby', '-e', 'sleep 1'" => "; the process became another program, and ended;",
+    "sleep 2; exec 'sleep', '1'" => "; the process became another program, and ended;",
+    "Thread.new { sleep 2; exec 'ruby', '-e', 'sleep 30' }; sleep" => "; the process became another program;",
     "sleep 30" => nil,
+  }.freeze
+
+  # How the last line says what became of a COMMAND.
+  PROGRAM_ENDS = {
+    "sleep 1" => nil,
+    "sleep 1; exit 3" => "; the program ended with exit status 3;",
+    "sleep 1; Process.kill(:KILL, $$)" => "; SIGKILL ended the program;",
+    "sleep 20" => /\A; the program goes on as process \d+;\z/,
   }.freeze
 
   # A process that comes to its end may take long for it on a busy machine.
@@ -71,6 +88,130 @@ module Ends
     test.same("the end in #{err.inspect}", text, err[/; the process.*;/])
   ensure
     Child.stop(pid)
+  end
+
+  def self.started(test, code, text)
+    _, err, status = test.rcore("record", "-d", text.is_a?(Regexp) ? 4 : MOST_SECONDS, "-o", File.join(test.folder, "started.rec"), "--", RbConfig.ruby, "--disable-gems", "-e", code)
+    test.same("the exit status", 0, status)
+    found = err[/; (?:the program|SIG).*?;/]
+    test.fail("the end in #{err.inspect}, not #{text.inspect}") unless text === found
+    Process.kill(:KILL, Integer(found[/\d+/])) if text.is_a?(Regexp) && found
+  end
+
+  # A file that rcore opens does not get the number of a standard file that is closed.
+  def self.closed(test)
+    pid = Process.spawn(RbConfig.ruby, "--disable-gems", "-e", "sleep 60", pgroup: true)
+    path = File.join(test.folder, "closed.rec")
+    command = [Suite::RCORE, "record", "-p", pid.to_s, "-d", "2", "-o", path]
+    system("sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh", *SamplerCase::ROOT, *command)
+    test.same("the exit status", 0, $?.exitstatus)
+    _, err, status = test.rcore("report", path)
+    test.same("the report's status", [0, ""], [status, err])
+    system("sh", "-c", 'exec "$@" >&-', "sh", *SamplerCase::ROOT, *command[0...-2], err: File::NULL)
+    test.same("the exit status without an output", 2, $?.exitstatus)
+  ensure
+    Child.stop(pid) if pid
+  end
+
+  # A limit of the shell is an error like a full disk.
+  def self.largest_file(test)
+    code = "def a(n) = n.zero? ? 2_000.times { |i| i.to_s } : n % 7 < 3 ? b(n / 2) : a(n - 1)\ndef b(n) = n.zero? ? 1_000.times(&:to_s) : rand < 0.5 ? a(n - 1) : b(n - 1)\nloop { a(rand(99)) }"
+    pid = Process.spawn(RbConfig.ruby, "--disable-gems", "-e", code, pgroup: true)
+    path = File.join(test.folder, "large.rec")
+    _, err, status = Open3.capture3("sh", "-c", 'ulimit -f 24; exec "$@"', "sh", *SamplerCase::ROOT, Suite::RCORE, "record", "-p", pid.to_s, "-d", "30", "-r", "999", "-o", path)
+    test.same("the exit status", 2, status.exitstatus || status.inspect)
+    test.fail("not an error: #{err}") unless err.include?("large.rec: cannot write the recording: File too large")
+    out, err, status = test.rcore("report", path)
+    test.fail("report: #{status} #{err}") unless status.zero? && out.include?("method")
+  ensure
+    Child.stop(pid) if pid
+  end
+
+  # The program goes on after its main thread has ended, as /proc/PID does not.
+  def self.main_thread(test, ruby)
+    test.with_program(ruby, "moments.rb", "main") do |pid, _|
+      path = File.join(test.folder, "main.rec")
+      recorder = Process.spawn(*SamplerCase::ROOT, Suite::RCORE, "record", "-p", pid.to_s, "-o", path, *ruby.files, "-d", "6", err: File.join(test.folder, "err"))
+      test.wait_until("a recording") { File.exist?(path) }
+      Child.signal(:USR1, pid)
+      test.wait_until("the end of the main thread") { File.read("/proc/#{pid}/status") =~ /^State:\tZ/ }
+      test.same("the exit status", 0, Child.wait(recorder).exitstatus)
+      err = File.read(File.join(test.folder, "err"))
+      test.fail("an end in #{err}") if err.include?("; the process")
+      Ends.reads_without_main_thread(test, ruby, pid)
+    end
+  end
+
+  def self.reads_without_main_thread(test, ruby, pid)
+    recording = test.record(ruby, pid, "-d", 2)
+    count = recording.sum("samples") { |total| recording.stack(total).include?("Object#after_main") }
+    test.fail("#{count} samples of the threads that go on") if count < 20
+    [["threads", 2], ["waits", 2], ["analyze", 2], ["heap", 0]].each do |command, least|
+      out, err, status = test.rcore(command, "-p", pid, *ruby.files)
+      test.fail("#{command}: #{status} #{err}") unless status.zero?
+      test.fail("#{command}: #{out}") if command == "analyze" && out.scan("Object#after_main").size < least
+    end
+    listed = test.rcore("ps").first.lines.find { |line| line =~ /^ *#{pid} / }
+    test.fail("ps: #{listed.inspect}") unless listed =~ /#{Regexp.escape(ruby.name[/\d\.\d/])}\S* +(?:running|sleeping) /
+  end
+
+  MOMENTS = Integer(ENV["MOMENTS"] || 8)
+  ENDED = /\A(?:|; the process ended;|; all processes ended;)\z/.freeze
+  BECAME = /\A(?:|; the process became another program;)\z/.freeze
+  # Which ends may be reported: a moment may come after the recording, or be too short to be seen.
+  SENTENCES = {
+    "exit" => ENDED, "raise" => ENDED, "kill" => ENDED,
+    "exec" => BECAME, "thread" => BECAME,
+    "other" => /\A(?:|; the process became (?:another program|a program that is not Ruby);)\z/,
+    "short" => /\A(?:|; the process ended;|; the process became another program(?:, and ended)?;|; the process became a program that is not Ruby;)\z/,
+    "fork" => /\A\z/, "main" => /\A\z/, "stop" => /\A\z/
+  }.freeze
+  # If the moment comes before the first sample.
+  TOO_EARLY = /\Arcore: (?:process \d+ (?:ended while it was being read|is a zombie|is ending|started another program|could not be stopped in time)|no samples: the process ended|there is no process|not a Ruby process)/.freeze
+
+  # Random moments. MOMENTS is how many, SEED repeats them.
+  def self.moments(test, ruby)
+    random = Random.new(Draw::SEED + ruby.name.sum)
+    early = 0
+    MOMENTS.times do |number|
+      kind = SENTENCES.keys[random.rand(SENTENCES.size)]
+      options = [[], ["--children"], ["--native"]][random.rand(3)]
+      early += Ends.moment(test, ruby, "#{number} #{kind} #{options.first}", kind, options, random.rand * 1.3)
+    end
+    test.note = "#{MOMENTS} moments with seed #{Draw::SEED}, #{early} before the first sample"
+  end
+
+  # Returns 1 if there was no sample yet.
+  def self.moment(test, ruby, name, kind, options, delay)
+    path = File.join(test.folder, "moment.rec")
+    FileUtils.rm_f(path)
+    test.with_program(ruby, "moments.rb", kind) do |pid, _|
+      out = File.join(test.folder, "err")
+      recorder = Process.spawn(*SamplerCase::ROOT, Suite::RCORE, "record", "-p", pid.to_s, "-d", "1", "-r", "499", "-o", path, *options, *ruby.files, %i[out err] => out)
+      sleep delay
+      Ends.act(kind, pid)
+      status = Child.wait(recorder, 60).exitstatus
+      err = File.read(out)
+      next Ends.is_early(test, name, kind, err) unless status&.zero?
+      found = err[/; (?:the process (?:ended|became|can)|all processes).*?;/].to_s
+      test.fail("#{name}: #{found} in #{err}") unless SENTENCES.fetch(kind) =~ found
+      _, err, status = test.rcore("report", path)
+      test.fail("#{name}: report: #{status} #{err}") unless [status, err] == [0, ""]
+      0
+    end
+  end
+
+  def self.act(kind, pid)
+    signals = { "kill" => %i[KILL], "stop" => %i[STOP CONT] }.fetch(kind, %i[USR1])
+    signals.each do |signal|
+      Child.signal(signal, pid)
+      sleep 0.2 if signal == :STOP
+    end
+  end
+
+  def self.is_early(test, name, kind, err)
+    test.fail("#{name}: #{err}") if err !~ TOO_EARLY || %w[fork main stop].include?(kind)
+    1
   end
 
   PROGRAMS = 8

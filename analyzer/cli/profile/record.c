@@ -33,6 +33,7 @@ static struct rcore_error *keep(struct rcore_record *record)
 
 static struct rcore_record_summary shown_of(const struct rcore_record *record)
 {
+	const struct rcore_started *started = &record->started;
 	return (struct rcore_record_summary){
 		.summary = &record->summary,
 		.rate = rcore_record_rate(record->asked, record->is_copied),
@@ -41,7 +42,7 @@ static struct rcore_record_summary shown_of(const struct rcore_record *record)
 		.is_calls = record->asked->events.count,
 		.is_functions = record->how.function_count,
 		.is_native = record->asked->native,
-		.is_started = record->asked->command.count};
+		.started = started->pid ? started : NULL};
 }
 
 /* The writer does not know the name of the file. */
@@ -256,6 +257,33 @@ static struct rcore_error *sample(struct rcore_cli_target *target, struct rcore_
 	return err ? err : rcore_sampling_run(&sampling, record->profile);
 }
 
+/* Something was sampled, or rcore was interrupted, but there are no samples. */
+static struct rcore_error *why_nothing(const struct rcore_record *record)
+{
+	const struct rcore_sampling_summary *summary = &record->summary;
+	if (summary->copied)
+		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					  "no samples: no thread was on a processor in %.1f s; "
+					  "record %s to sample threads that wait",
+					  summary->seconds,
+					  record->asked->system ? "with --ebpf=no"
+								: "without --ebpf");
+	return rcore_error_create(RCORE_ERROR_OS, "no samples: %s before the first one",
+				  summary->has_ended           ? "the process ended"
+				  : *rcore_start_interrupted() ? "rcore was interrupted"
+							       : "the time was over");
+}
+
+/* Ctrl-C ends the program, too, but not as fast. */
+static void wait_for_program(struct rcore_record *record)
+{
+	enum { IF_INTERRUPTED = 300, IF_ENDED = 2000 }; /* ms */
+	unsigned milliseconds = record->summary.has_ended    ? IF_ENDED
+				: *rcore_start_interrupted() ? IF_INTERRUPTED
+							     : 0;
+	rcore_start_wait(&record->started, milliseconds);
+}
+
 static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *given,
 					int *ret_status)
 {
@@ -264,7 +292,6 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 				      .output = {.fd = -1, .through = -1},
 				      .fd = -1,
 				      .shows_progress = isatty(STDERR_FILENO)};
-	struct rcore_started started = {0};
 	bool is_partial = false;
 	struct rcore_error *err = rcore_record_events(asked, &record.names, &record.how);
 	if (!err)
@@ -280,23 +307,19 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	if (!err)
 		err = rcore_record_read_kernel(&record);
 	if (!err && asked->command.count)
-		err = rcore_start(&asked->command, &started);
+		err = rcore_start(&asked->command, &record.started);
 	rcore_start_watch();
 	if (!err && asked->pid)
 		rcore_cli_note_stopped(asked->pid);
 	if (!err)
-		err = sample(target, &record, asked->pid ? asked->pid : started.pid,
+		err = sample(target, &record, asked->pid ? asked->pid : record.started.pid,
 			     asked->command.count);
 	/* Unloads the BPF program before the report, which may take long. */
 	rcore_bpf_engine.close(record.bpf);
 	record.bpf = NULL;
-	if (!err && record.summary.copied && !record.summary.total.samples &&
-	    !rcore_record_is_of_events(asked))
-		err = rcore_error_create(RCORE_ERROR_UNSUPPORTED,
-					 "no samples: no thread was on a processor in %.1f s; "
-					 "record %s to sample threads that wait",
-					 record.summary.seconds,
-					 asked->system ? "with --ebpf=no" : "without --ebpf");
+	if (!err && !has_result(&record))
+		err = why_nothing(&record);
+	wait_for_program(&record);
 	const struct rcore_record_summary shown = shown_of(&record);
 	if (has_result(&record))
 		rcore_record_end(&shown);
@@ -310,8 +333,6 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 		rcore_error_free(failure);
 	else
 		err = failure;
-	if (started.pid)
-		rcore_start_leave(&started);
 	rcore_recording_writer_free(record.writer);
 	rcore_output_close(&record.output);
 	if (record.fd >= 0)

@@ -38,6 +38,7 @@ struct rcore_record {
 	bool is_redacted;
 	size_t refused; /* processes that the BPF program cannot sample */
 	struct rcore_sampling_summary summary;
+	struct rcore_started started; /* COMMAND */
 };
 
 /*

@@ -3,7 +3,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 
+#include "base/signal_name.h"
 #include "base/text.h"
 
 /* What follows the number of events. */
@@ -41,13 +43,34 @@ void rcore_record_progress(const struct rcore_record_summary *shown)
 	fflush(stderr);
 }
 
-/* What became of the process, unless rcore was asked to wait for its end. */
+/* What became of a program that rcore has started. */
+static void summarize_program(const struct rcore_started *started)
+{
+	char name[RCORE_SIGNAL_SIZE];
+	if (!started->has_ended)
+		fprintf(stderr, "; the program goes on as process %d", started->pid);
+	else if (WIFSIGNALED(started->status))
+		fprintf(stderr, "; %s ended the program",
+			rcore_signal_name(WTERMSIG(started->status), name));
+	else if (WEXITSTATUS(started->status))
+		fprintf(stderr, "; the program ended with exit status %d",
+			WEXITSTATUS(started->status));
+}
+
+/* What became of the process. */
 static void summarize_end(const struct rcore_record_summary *shown)
 {
 	const struct rcore_sampling_summary *summary = shown->summary;
-	if (shown->is_started)
+	char why[2 * sizeof(summary->why)];
+	if (shown->started) {
+		summarize_program(shown->started);
 		return;
-	if (summary->is_alive)
+	}
+	if (summary->is_alive && !summary->is_foreign)
+		fprintf(stderr, "; the process can no longer be sampled%s%s",
+			summary->why[0] ? ": " : "",
+			rcore_escape(why, sizeof(why), summary->why));
+	else if (summary->is_alive)
 		fputs("; the process became a program that is not Ruby", stderr);
 	else if (summary->has_executed)
 		fputs("; the process became another program", stderr);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/start.h"
 #include "sampler/sampling.h"
 
 /* What the summaries of `rcore record` on standard error are made from. */
@@ -14,7 +15,8 @@ struct rcore_record_summary {
 	bool is_terminal; /* progress was shown */
 	bool is_off_cpu, is_calls, is_native;
 	bool is_functions; /* with is_calls: not system calls */
-	bool is_started;   /* rcore started it, and knows no end but its own */
+	/* The program, if rcore has started it; or NULL. */
+	const struct rcore_started *started;
 };
 
 /* Ruby processes that --system could not sample. All zeroes is empty. */

@@ -244,7 +244,7 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	if (!err)
 		err = watch(target, &top, asked->pid ? asked->pid : started.pid);
 	if (started.pid)
-		rcore_start_leave(&started);
+		rcore_start_wait(&started, 0);
 	rcore_profile_free(top.profile);
 	free(top.methods.items);
 	free(top.threads.items);
