@@ -47,8 +47,9 @@ const struct rcore_command rcore_command_bt = {
 	.verb = "bt",
 	.summary = "the stack of one fiber",
 	.doc = "Print one stack, with Ruby and native frames in one list. By default, it is "
-	       "that of the fiber that died or of the main thread; in a debugger, that of the "
-	       "selected fiber or thread.",
+	       "that of the fiber that died or of the main thread; if a kernel thread without "
+	       "Ruby died, its native stack; in a debugger, the stack of the selected fiber or "
+	       "thread.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.is_of_selection = true,

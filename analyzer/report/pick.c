@@ -38,6 +38,17 @@ static int find_thread(const struct rcore_snapshot *snapshot, const char *name)
 	return -1;
 }
 
+static const struct rcore_other_thread *find_other(const struct rcore_snapshot *snapshot,
+						   const char *name)
+{
+	char *end;
+	long tid = strtol(name, &end, 10);
+	for (size_t i = 0; *end == '\0' && tid > 0 && i < snapshot->other_count; i++)
+		if (rcore_lwp(snapshot->others[i].tid, snapshot->others[i].outer_tid) == tid)
+			return &snapshot->others[i];
+	return NULL;
+}
+
 static int find_fiber(const struct rcore_snapshot *snapshot, const char *name)
 {
 	uint64_t address;
@@ -87,9 +98,9 @@ static struct rcore_error *not_there(const struct rcore_snapshot *snapshot, int 
 				  escaped, what, ids);
 }
 
-struct rcore_error *rcore_pick_init(const struct rcore_snapshot *snapshot,
-				    const struct rcore_report_options *options,
-				    struct rcore_pick *ret)
+struct rcore_error *rcore_pick_any(const struct rcore_snapshot *snapshot,
+				   const struct rcore_report_options *options,
+				   struct rcore_pick *ret)
 {
 	struct rcore_pick pick = {.thread = -1, .fiber = -1};
 	if (snapshot->failure)
@@ -97,6 +108,8 @@ struct rcore_error *rcore_pick_init(const struct rcore_snapshot *snapshot,
 	if (options && options->thread) {
 		pick.thread = find_thread(snapshot, options->thread);
 		if (pick.thread < 0)
+			pick.other = find_other(snapshot, options->thread);
+		if (pick.thread < 0 && (!pick.other || options->fiber))
 			return not_there(snapshot, -1, false, options->thread);
 	}
 	if (options && options->fiber) {
@@ -114,6 +127,17 @@ struct rcore_error *rcore_pick_init(const struct rcore_snapshot *snapshot,
 	pick.only_contexts = options && options->only_contexts;
 	*ret = pick;
 	return NULL;
+}
+
+struct rcore_error *rcore_pick_init(const struct rcore_snapshot *snapshot,
+				    const struct rcore_report_options *options,
+				    struct rcore_pick *ret)
+{
+	struct rcore_error *err = rcore_pick_any(snapshot, options, ret);
+	if (err || !ret->other)
+		return err;
+	return rcore_error_create(RCORE_ERROR_USAGE, "LWP %d runs no Ruby thread",
+				  rcore_lwp(ret->other->tid, ret->other->outer_tid));
 }
 
 static int default_thread(const struct rcore_snapshot *snapshot)
@@ -151,6 +175,30 @@ struct rcore_error *rcore_pick_one_fiber(const struct rcore_snapshot *snapshot,
 	return NULL;
 }
 
+const struct rcore_other_thread *rcore_died_other(const struct rcore_snapshot *snapshot)
+{
+	if (!snapshot->cause.present || snapshot->cause.thread >= 0)
+		return NULL;
+	for (size_t i = 0; i < snapshot->other_count; i++)
+		if (snapshot->others[i].tid == snapshot->cause.tid &&
+		    (snapshot->others[i].native_count || snapshot->others[i].native_problem))
+			return &snapshot->others[i];
+	return NULL;
+}
+
+struct rcore_error *rcore_pick_other(const struct rcore_snapshot *snapshot,
+				     const struct rcore_report_options *options,
+				     const struct rcore_other_thread **ret)
+{
+	struct rcore_pick pick = {0};
+	struct rcore_error *err = rcore_pick_any(snapshot, options, &pick);
+	*ret = pick.other;
+	bool chosen = options && (options->thread || options->fiber);
+	if (!err && !chosen && (!options || options->native != RCORE_NATIVE_NONE))
+		*ret = rcore_died_other(snapshot);
+	return err;
+}
+
 static bool has_match(const struct rcore_snapshot *snapshot, const struct rcore_pick *pick,
 		      size_t thread)
 {
@@ -164,6 +212,8 @@ static bool has_match(const struct rcore_snapshot *snapshot, const struct rcore_
 bool rcore_pick_thread(const struct rcore_snapshot *snapshot, const struct rcore_pick *pick,
 		       size_t thread)
 {
+	if (pick->other)
+		return false;
 	if (pick->fiber >= 0)
 		return snapshot->fibers[pick->fiber].thread == (int)thread;
 	if (pick->where && !has_match(snapshot, pick, thread))
@@ -174,6 +224,8 @@ bool rcore_pick_thread(const struct rcore_snapshot *snapshot, const struct rcore
 bool rcore_pick_fiber(const struct rcore_snapshot *snapshot, const struct rcore_pick *pick,
 		      size_t fiber)
 {
+	if (pick->other)
+		return false;
 	if (pick->fiber >= 0)
 		return pick->fiber == (int)fiber;
 	if (pick->where && !rcore_where_matches(pick->where, &snapshot->fibers[fiber]))

@@ -10,11 +10,13 @@
  * Selects the threads and fibers that a report shows. A thread is named by its
  * id ("T2"), its kernel thread id ("1240"), its Thread VALUE or its
  * rb_thread_t; a fiber by its id, its Fiber VALUE or its rb_fiber_t. The last
- * two are in hex ("0x7f...").
+ * two are in hex ("0x7f..."). A kernel thread without Ruby has only its id.
  */
 struct rcore_pick {
 	int thread; /* index; -1: all */
 	int fiber;  /* index; -1: all */
+	/* A kernel thread without Ruby; then no thread or fiber is selected. */
+	const struct rcore_other_thread *other;
 	/* With conditions on the context; NULL: none. */
 	const struct rcore_report_options *where;
 	bool only_contexts;
@@ -23,8 +25,12 @@ struct rcore_pick {
 /*
  * Reads the selection from `options`, which may be NULL. Selects nothing if
  * nothing was decoded. Error: USAGE if options name something that does not
- * exist; the message lists what exists.
+ * exist; the message lists what exists. rcore_pick_any() also selects a kernel
+ * thread without Ruby; for rcore_pick_init(), that is an error.
  */
+struct rcore_error *rcore_pick_any(const struct rcore_snapshot *snapshot,
+				   const struct rcore_report_options *options,
+				   struct rcore_pick *ret);
 struct rcore_error *rcore_pick_init(const struct rcore_snapshot *snapshot,
 				    const struct rcore_report_options *options,
 				    struct rcore_pick *ret);
@@ -36,6 +42,21 @@ struct rcore_error *rcore_pick_init(const struct rcore_snapshot *snapshot,
  */
 struct rcore_error *rcore_pick_one_fiber(const struct rcore_snapshot *snapshot,
 					 const struct rcore_report_options *options, int *ret);
+
+/*
+ * Finds the kernel thread without Ruby whose stack a command prints: the
+ * selected one or, if nothing is selected, the one that died. *ret is NULL if
+ * there is none. Error: USAGE as above.
+ */
+struct rcore_error *rcore_pick_other(const struct rcore_snapshot *snapshot,
+				     const struct rcore_report_options *options,
+				     const struct rcore_other_thread **ret);
+
+/*
+ * Returns the kernel thread without Ruby that died, if its stack was read or
+ * could not be; or NULL.
+ */
+const struct rcore_other_thread *rcore_died_other(const struct rcore_snapshot *snapshot);
 
 bool rcore_pick_thread(const struct rcore_snapshot *snapshot, const struct rcore_pick *pick,
 		       size_t thread);

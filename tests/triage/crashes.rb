@@ -84,10 +84,17 @@ class Crashes
     JSON.parse(out.force_encoding("UTF-8"), max_nesting: false)
   end
 
-  # A thread without Ruby is printed like others: recursion once, with its count.
+  def print(command, crash, *options)
+    Open3.capture2e(RCORE, command, crash.core, *crash.files, *options, binmode: true)[0]
+  end
+
+  # A thread without Ruby is printed like others, first: recursion once, with its count.
   def fold(job, crash)
-    text, = Open3.capture2(RCORE, "analyze", crash.core, *crash.files, binmode: true)
-    stack = text[/^\* LWP \d+  runs no Ruby thread\n.*/m].to_s.lines
+    text = print("analyze", crash)
+    stack = text[/^\* LWP \d+  runs no Ruby thread\n(?: .*\n)*/].to_s.lines
+    first = text.index(stack.join).to_i < text.index(/^T1 /).to_i && print("bt", crash).start_with?(stack.join) &&
+            print("bt", crash, "--thread", stack[0].to_s[/\d+/].to_s) == stack.join
+    @tally.note("first of #{job}", first ? [] : [print("bt", crash)])
     folded = stack.size < 20 && stack.grep(/the same (?:frame|\d+ frames) [\d,]+ more times/).size == 1
     @tally.note("folds of #{job}", folded ? [] : ["#{stack.size} lines: #{stack.first(5).join}"])
   end

@@ -45,6 +45,6 @@ struct rcore_error *rcore_report_html(const struct rcore_snapshot *snapshot,
 	};
 	struct rcore_pick pick;
 	/* Before anything is written. */
-	struct rcore_error *err = rcore_pick_init(snapshot, options, &pick);
+	struct rcore_error *err = rcore_pick_any(snapshot, options, &pick);
 	return err ? err : rcore_html_page_write(&page, out);
 }

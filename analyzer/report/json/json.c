@@ -7,7 +7,7 @@ struct rcore_error *rcore_report_json(const struct rcore_snapshot *snapshot,
 				      const struct rcore_report_options *options, FILE *out)
 {
 	struct rcore_pick pick;
-	struct rcore_error *err = rcore_pick_init(snapshot, options, &pick);
+	struct rcore_error *err = rcore_pick_any(snapshot, options, &pick);
 	if (err)
 		return err;
 	struct rcore_json json = {.out = out};

@@ -49,7 +49,7 @@ struct rcore_error *rcore_text_init(struct rcore_text *text,
 	if (options)
 		text->options = *options;
 	text->pen = (struct rcore_pen){.out = out, .color = text->options.color};
-	struct rcore_error *err = rcore_pick_init(snapshot, options, &text->pick);
+	struct rcore_error *err = rcore_pick_any(snapshot, options, &text->pick);
 	if (!err)
 		err = count_visible(text);
 	if (!err)
@@ -108,6 +108,18 @@ static struct rcore_error *print_one(struct rcore_text *text, int fiber, long fr
 	return NULL;
 }
 
+/* The stack of a kernel thread without Ruby, and how to see a Ruby thread. */
+static struct rcore_error *print_other(struct rcore_text *text,
+				       const struct rcore_other_thread *other)
+{
+	rcore_text_other(text, other);
+	if (!text->options.thread && text->snapshot->thread_count)
+		rcore_styled(&text->pen, RCORE_STYLE_QUIET,
+			     "--thread %s shows the stack of a Ruby thread\n",
+			     text->snapshot->threads[0].id);
+	return text->error;
+}
+
 struct rcore_error *rcore_report_stack(const struct rcore_snapshot *snapshot,
 				       const struct rcore_report_options *options, long frame,
 				       FILE *out)
@@ -117,11 +129,15 @@ struct rcore_error *rcore_report_stack(const struct rcore_snapshot *snapshot,
 		text.options = *options;
 	text.pen = (struct rcore_pen){.out = out, .color = text.options.color};
 	int fiber = -1;
-	struct rcore_error *err = rcore_pick_one_fiber(snapshot, options, &fiber);
+	const struct rcore_other_thread *other = NULL;
+	struct rcore_error *err =
+		frame < 0 ? rcore_pick_other(snapshot, options, &other) : NULL;
+	if (!err && !other)
+		err = rcore_pick_one_fiber(snapshot, options, &fiber);
 	if (err)
 		return err;
 	text.pick = (struct rcore_pick){.thread = -1, .fiber = fiber};
-	err = print_one(&text, fiber, frame);
+	err = other ? print_other(&text, other) : print_one(&text, fiber, frame);
 	rcore_text_redaction(&text.pen, &snapshot->redaction);
 	return err ? err : rcore_pen_error(out);
 }

@@ -126,6 +126,9 @@ void rcore_text_similar_end(const struct rcore_text *text, size_t count);
 /* Ends a line of ids: " and 98 more ..." if not all are shown. */
 void rcore_text_ids_end(const struct rcore_text *text, size_t count, size_t shown);
 
+/* Writes the stack of a kernel thread without Ruby. Sets text->error. */
+void rcore_text_other(struct rcore_text *text, const struct rcore_other_thread *other);
+
 /* Writes "  ! problem" on a line of its own. */
 void rcore_text_problem(const struct rcore_text *text, const char *problem);
 

@@ -203,28 +203,49 @@ static void print_ended(struct rcore_text *text)
 		rcore_text_groups(text, true);
 }
 
+void rcore_text_other(struct rcore_text *text, const struct rcore_other_thread *other)
+{
+	fprintf(text->pen.out, "%sLWP %d  runs no Ruby thread\n",
+		rcore_died_other(text->snapshot) == other ? "* " : "  ",
+		rcore_lwp(other->tid, other->outer_tid));
+	if (other->native_count && !text->options.no_stacks && !text->error)
+		text->error = rcore_text_native_stack(&text->pen, text->options.all, other);
+	if (other->native_problem)
+		rcore_text_problem(text, other->native_problem);
+}
+
+/* Like the thread that died, it comes first. */
+static void print_first_other(struct rcore_text *text)
+{
+	const struct rcore_other_thread *first = text->pick.other;
+	bool has_stacks = !text->options.no_stacks && text->options.native != RCORE_NATIVE_NONE;
+	if (!first && has_stacks && text->pick.thread < 0 && text->pick.fiber < 0)
+		first = rcore_died_other(text->snapshot);
+	if (!first)
+		return;
+	if (!text->options.no_stacks)
+		putc('\n', text->pen.out);
+	rcore_text_other(text, first);
+}
+
 /*
- * The stack of a kernel thread without Ruby is printed if that thread died, or
- * on request. Problems of a stack are always printed, because they are counted.
+ * Other stacks of kernel threads without Ruby are printed on request. Problems
+ * of a stack are always printed, because they are counted.
  */
 static void print_other_stacks(struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
+	const struct rcore_other_thread *died = rcore_died_other(snapshot);
 	for (size_t i = 0; i < snapshot->other_count; i++) {
-		const struct rcore_other_thread *other = &snapshot->others[i];
-		bool died = snapshot->cause.present && snapshot->cause.tid == other->tid;
-		bool shown = other->native_count &&
-			     (died || text->options.native == RCORE_NATIVE_ALL);
-		if (text->options.native == RCORE_NATIVE_NONE ||
-		    (!shown && !other->native_problem))
+		struct rcore_other_thread other = snapshot->others[i];
+		if (&snapshot->others[i] == died || text->options.native == RCORE_NATIVE_NONE)
 			continue;
-		fprintf(text->pen.out, "\n%sLWP %d  runs no Ruby thread\n", died ? "* " : "  ",
-			rcore_lwp(other->tid, other->outer_tid));
-		if (shown && !text->error)
-			text->error =
-				rcore_text_native_stack(&text->pen, text->options.all, other);
-		if (other->native_problem)
-			rcore_text_problem(text, other->native_problem);
+		if (text->options.native != RCORE_NATIVE_ALL)
+			other.native_count = 0;
+		if (!other.native_count && !other.native_problem)
+			continue;
+		putc('\n', text->pen.out);
+		rcore_text_other(text, &other);
 	}
 }
 
@@ -232,7 +253,8 @@ static void print_others(struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	FILE *out = text->pen.out;
-	if (!snapshot->other_count || text->pick.thread >= 0 || text->pick.fiber >= 0)
+	if (!snapshot->other_count || text->pick.thread >= 0 || text->pick.fiber >= 0 ||
+	    text->pick.other)
 		return;
 	size_t shown = text->options.all || snapshot->other_count < RCORE_TEXT_IDS
 			       ? snapshot->other_count
@@ -273,6 +295,7 @@ void rcore_text_rest(struct rcore_text *text)
 void rcore_text_threads(struct rcore_text *text)
 {
 	print_ractor_problems(text);
+	print_first_other(text);
 	print_living(text);
 	rcore_text_rest(text);
 }
