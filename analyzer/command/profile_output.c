@@ -239,26 +239,31 @@ static struct rcore_error *add_recording(struct work *work, const char *path, co
 static struct rcore_error *check_where(const struct work *work)
 {
 	const struct rcore_strings *where = &work->request->arguments->where;
-	char escaped[128];
+	char escaped[128], keys[256];
 	if (!where->count || work->totals->keys.count)
 		return NULL;
-	return rcore_error_create(RCORE_ERROR_USAGE,
-				  "no sample has %s%s; samples with other labels, or none: %zu",
-				  rcore_escape(escaped, sizeof(escaped), where->items[0]),
-				  where->count > 1 ? " and the rest" : "",
-				  (size_t)work->totals->filtered);
+	rcore_label_keys_text(&work->totals->label_keys, work->totals->profile, keys,
+			      sizeof(keys));
+	return rcore_error_create(
+		RCORE_ERROR_USAGE,
+		"no sample has %s%s; samples with other labels, or none: %zu; %s",
+		rcore_escape(escaped, sizeof(escaped), where->items[0]),
+		where->count > 1 ? " and the rest" : "", (size_t)work->totals->filtered, keys);
 }
 
 /* A table with one group, of all samples, is not what was asked for. */
 static struct rcore_error *note_label(struct work *work, const char *name)
 {
 	const struct rcore_totals_options *options = &work->options;
-	char key[128], text[384];
+	char key[128], keys[256], text[640];
 	if (options->by != RCORE_BY_LABEL || work->totals->has_label ||
 	    !work->totals->keys.count)
 		return NULL;
 	rcore_escape(key, sizeof(key), options->by_label);
-	size_t at = (size_t)snprintf(text, sizeof(text), "no sample has the label '%s'", key);
+	rcore_label_keys_text(&work->totals->label_keys, work->totals->profile, keys,
+			      sizeof(keys));
+	size_t at = (size_t)snprintf(text, sizeof(text), "no sample has the label '%s'; %s",
+				     key, keys);
 	if (!work->request->is_new)
 		snprintf(text + at, sizeof(text) - at,
 			 "; if docs/recognizers.md lists it, `rcore record --label %s` records "

@@ -220,6 +220,19 @@ static uint32_t move_labels(struct rcore_totals *totals, const struct rcore_prof
 	return rcore_profile_labels(totals->profile, moved, count);
 }
 
+/* Redacted, like those of move_labels(). */
+static void keep_keys(struct rcore_totals *totals, const struct rcore_profile *from,
+		      uint32_t set)
+{
+	size_t count;
+	const struct rcore_profile_label *labels = rcore_profile_label_set(from, set, &count);
+	if (totals->is_full || totals->label_keys.has_more)
+		return;
+	for (size_t i = 0; i < count; i++)
+		rcore_label_keys_add(&totals->label_keys, move_text(totals, from, labels[i].key,
+								    RCORE_PART_NAME, NULL));
+}
+
 static void add_labels(struct rcore_totals *totals, const struct rcore_profile *from)
 {
 	struct map *map = &totals->merge->maps[RCORE_TABLE_LABELS];
@@ -230,6 +243,8 @@ static void add_labels(struct rcore_totals *totals, const struct rcore_profile *
 	for (; map->count < from->labels.count; map->count++) {
 		bool is_kept =
 			totals->options.keeps_labels || totals->options.by == RCORE_BY_LABEL;
+		if (totals->options.where_count || totals->options.by == RCORE_BY_LABEL)
+			keep_keys(totals, from, (uint32_t)map->count);
 		map->items[map->count] =
 			is_kept && !totals->is_full
 				? move_labels(totals, from, (uint32_t)map->count)

@@ -3,6 +3,7 @@
 #define RCORE_PROFILE_TOTALS_H
 
 #include "model/redaction.h"
+#include "profile/label_keys.h"
 #include "profile/profile.h"
 
 /*
@@ -98,6 +99,8 @@ struct rcore_totals {
 	struct rcore_amounts sums[RCORE_SIDES];
 	uint64_t filtered; /* samples that did not meet `where` */
 	bool has_label;    /* a sample had the key `by_label` */
+	/* With `where` or `by_label`: the keys of all samples. */
+	struct rcore_label_keys label_keys;
 	/*
 	 * There were more different stacks, fibers and labels than fit in
 	 * memory. Further samples were added up without these.

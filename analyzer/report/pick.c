@@ -62,7 +62,20 @@ static int find_fiber(const struct rcore_snapshot *snapshot, const char *name)
 	return -1;
 }
 
-/* Returns " T1 T2 T3 ..." for a message; the caller frees it. */
+enum { LISTED_ID = 64 }; /* bytes: an id and what follows it */
+
+/* Writes " T1 (main)" or " T2 (puma srv tp 001)". */
+static int list_thread(const struct rcore_thread *thread, char *buffer, size_t size)
+{
+	char name[LISTED_ID / 2];
+	if (!thread->name)
+		return snprintf(buffer, size, thread->is_main ? " %s (main)" : " %s",
+				thread->id);
+	return snprintf(buffer, size, " %s (%s)", thread->id,
+			rcore_escape(name, sizeof(name), thread->name));
+}
+
+/* Writes " T1 (main) T2 T3 ..." for a message. */
 static void list_ids(const struct rcore_snapshot *snapshot, int thread, bool fibers,
 		     char *buffer, size_t size)
 {
@@ -75,8 +88,10 @@ static void list_ids(const struct rcore_snapshot *snapshot, int thread, bool fib
 			snprintf(buffer + used, size - used, " ...");
 			return;
 		}
-		const char *id = fibers ? snapshot->fibers[i].id : snapshot->threads[i].id;
-		used += (size_t)snprintf(buffer + used, size - used, " %s", id);
+		char *at = buffer + used;
+		used += (size_t)(fibers ? snprintf(at, size - used, " %s",
+						   snapshot->fibers[i].id)
+					: list_thread(&snapshot->threads[i], at, size - used));
 	}
 	if (!shown)
 		snprintf(buffer, size, " none");
@@ -85,7 +100,7 @@ static void list_ids(const struct rcore_snapshot *snapshot, int thread, bool fib
 static struct rcore_error *not_there(const struct rcore_snapshot *snapshot, int thread,
 				     bool fibers, const char *name)
 {
-	char ids[LISTED * 24 + 32], escaped[64];
+	char ids[LISTED * LISTED_ID + 32], escaped[64];
 	const char *what = fibers ? "fiber" : "thread";
 	list_ids(snapshot, thread, fibers, ids, sizeof(ids));
 	rcore_escape(escaped, sizeof(escaped), name);

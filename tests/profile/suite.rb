@@ -15,7 +15,7 @@ class Suite
     @passed = @failed = 0
   end
 
-  PARTS = %w[agree application times browser hostile where diff modes redaction damage refused size].freeze
+  PARTS = %w[agree application times browser hostile where zeroes diff modes redaction damage refused size].freeze
 
   def run(folder, parts)
     unknown = parts - PARTS
@@ -136,7 +136,7 @@ class Suite
     agreement("--by label", recorded, by: "label:request_id",
               group: ->(sample) { (value = sample.labels["request_id"]) ? "request_id=#{value}" : "(no request_id)" })
     _, errors, status = report(recorded, "--by", "label:nobody")
-    check("--by a label of no sample is noted", status == 0 && errors.match?(/no sample has the label 'nobody'; .*--label nobody/), errors)
+    check("--by a label of no sample is noted", status == 0 && errors.match?(/no sample has the label 'nobody'; #{labels(recorded)}; .*--label nobody/), errors)
     _, errors, status = report(recorded, "--by", "label:tenant")
     check("--by a label that samples have is not", status == 0 && errors.empty?, errors)
   end
@@ -149,7 +149,28 @@ class Suite
       sample.labels["tenant"] == "acme" && sample.labels["request_id"] == "0"
     end
     _, errors, status = report(recorded, "--where", "nobody=0")
-    check("--where that nothing meets", status == 64 && errors.include?("no sample has nobody=0"), errors)
+    check("--where that nothing meets", status == 64 && errors.match?(/no sample has nobody=0; samples with other labels, or none: \d+; #{labels(recorded)};/), errors)
+    bare = recording("bare", kind: "deep")
+    _, errors, status = report(bare, "--where", "nobody")
+    check("--where without labels", status == 64 && errors.include?("; no sample has a label;"), errors)
+  end
+
+  # The keys of its samples, in any order, as a pattern.
+  def labels(recorded)
+    keys = recorded.truth.samples.flat_map { |sample| sample.labels.keys }.uniq
+    "samples have the labels (?:#{keys.permutation.map { |order| order.join(", ") }.join("|")})"
+  end
+
+  # Methods and groups that got no CPU time are left out, unless all are asked for.
+  def zeroes
+    recorded = recording("zeroes", kind: "wide")
+    table = ->(*options) { report(recorded, "--mode", "cpu", *options).first[/^ +self s.*\z/m] }
+    nothing = /^ +0\.000 +[\d.]+% +0\.000 /
+    wanted = table.call("--all").lines.grep(nothing).size
+    cut = table.call
+    check("rows of zeroes", wanted.positive? && cut.lines.grep(nothing).empty? && cut.include?("\n#{wanted} methods with less than 0.0005 s left out (--all shows each)\n"), cut)
+    groups = report(recorded, "--mode", "cpu", "--by", "thread").first
+    check("groups of zeroes", groups.match?(/^\d+ groups? with less than 0\.0005 s left out/) && !groups.match?(/^\S.*  0\.000 s \(/), groups)
   end
 
   # The same recording against itself, and against one that has twice the time.

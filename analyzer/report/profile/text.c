@@ -17,6 +17,7 @@
  */
 
 enum { NANOSECONDS = 1000000000, APPLICATION_ROWS = 10 };
+enum { LEAST = 500000 }; /* nanoseconds: less is printed as 0.000 s */
 
 static double seconds(uint64_t nanoseconds)
 {
@@ -158,18 +159,57 @@ static int compare_change(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-static void sort_and_cut(const struct rcore_profile_report *report,
-			 const struct rcore_methods *methods, size_t rows, size_t *ret)
+/* Whether an amount is printed as zero. */
+static bool is_zero(const struct rcore_profile_report *report, const uint64_t *amounts)
 {
-	if (report->is_diff)
-		qsort(methods->items, methods->count, sizeof(*methods->items), compare_change);
-	*ret = report->rows && methods->count > rows ? rows : methods->count;
+	uint64_t least = rcore_measure_words[report->measure].is_time ? LEAST : 1;
+	return amounts[RCORE_SIDE_NEW] < least && amounts[RCORE_SIDE_OLD] < least;
 }
 
-static void write_rest(const struct rcore_methods *methods, size_t shown, FILE *out)
+/* The rows of a table: how many of its methods it shows. */
+struct rows {
+	size_t shown, more;
+	size_t zeroes; /* have only zeroes to show, and are left out */
+};
+
+/* Moves the methods to be shown to the front. */
+static struct rows sort_and_cut(const struct rcore_profile_report *report,
+				struct rcore_methods *methods, size_t limit, bool only_self)
 {
-	if (shown < methods->count)
-		fprintf(out, "... and %zu more\n", methods->count - shown);
+	struct rows rows = {0};
+	if (report->is_diff)
+		qsort(methods->items, methods->count, sizeof(*methods->items), compare_change);
+	for (size_t i = 0; i < methods->count; i++) {
+		const struct rcore_method *method = &methods->items[i];
+		if (report->rows && is_zero(report, method->self) &&
+		    (only_self || is_zero(report, method->total)))
+			rows.zeroes++;
+		else
+			methods->items[rows.shown++] = *method;
+	}
+	if (report->rows && rows.shown > limit) {
+		rows.more = rows.shown - limit;
+		rows.shown = limit;
+	}
+	return rows;
+}
+
+static void write_zeroes(const struct rcore_profile_report *report, size_t zeroes,
+			 const char *of, FILE *out)
+{
+	if (zeroes)
+		fprintf(out, "%zu %s%s with %s left out (--all shows each)\n", zeroes, of,
+			rcore_plural(zeroes),
+			rcore_measure_words[report->measure].is_time ? "less than 0.0005 s"
+								     : "0");
+}
+
+static void write_rest(const struct rcore_profile_report *report, const struct rows *rows,
+		       FILE *out)
+{
+	if (rows->more)
+		fprintf(out, "... and %zu more\n", rows->more);
+	write_zeroes(report, rows->zeroes, "method", out);
 }
 
 /*
@@ -187,13 +227,13 @@ static struct rcore_error *write_application(const struct rcore_profile_report *
 		rcore_owners_init(report->totals, report->measure, group, owners, &methods);
 	if (err)
 		return err;
-	size_t shown = 0;
-	if (methods.count > 1 || (methods.count && methods.items[0].function)) {
-		sort_and_cut(report, &methods, APPLICATION_ROWS, &shown);
+	struct rows rows = {0};
+	if (methods.count > 1 || (methods.count && methods.items[0].function))
+		rows = sort_and_cut(report, &methods, APPLICATION_ROWS, true);
+	if (rows.shown)
 		fprintf(out, "%s%9s %6s  innermost method of the application\n",
 			report->is_diff ? "  +change " : "", is_time ? "time s" : "number", "");
-	}
-	for (size_t i = 0; i < shown; i++) {
+	for (size_t i = 0; i < rows.shown; i++) {
 		const uint64_t *amounts = methods.items[i].self;
 		if (report->is_diff)
 			write_change(report, amounts, out);
@@ -202,8 +242,8 @@ static struct rcore_error *write_application(const struct rcore_profile_report *
 			percent(amounts[RCORE_SIDE_NEW], methods.whole[RCORE_SIDE_NEW]));
 		write_name(report, methods.items[i].function, "(none)", out);
 	}
-	if (shown) {
-		write_rest(&methods, shown, out);
+	if (rows.shown) {
+		write_rest(report, &rows, out);
 		putc('\n', out);
 	}
 	rcore_methods_deinit(&methods);
@@ -219,15 +259,14 @@ static struct rcore_error *write_table(const struct rcore_profile_report *report
 		rcore_methods_init(report->totals, report->measure, group, &methods);
 	if (err)
 		return err;
-	size_t shown;
-	sort_and_cut(report, &methods, report->rows, &shown);
+	struct rows rows = sort_and_cut(report, &methods, report->rows, false);
 	fprintf(out, "%s%9s %6s %9s %6s %10s  %s\n",
 		report->is_diff ? "    +self    +total " : "", is_time ? "self s" : "self", "",
 		is_time ? "total s" : "total", "", "residency", "method");
-	for (size_t i = 0; i < shown; i++)
+	for (size_t i = 0; i < rows.shown; i++)
 		write_method(report, &methods.items[i], methods.whole,
 			     methods.samples[RCORE_SIDE_NEW], out);
-	write_rest(&methods, shown, out);
+	write_rest(report, &rows, out);
 	rcore_methods_deinit(&methods);
 	return NULL;
 }
@@ -246,9 +285,14 @@ static struct rcore_error *write_groups(const struct rcore_profile_report *repor
 {
 	struct rcore_methods groups;
 	struct rcore_error *err = rcore_groups_init(report->totals, report->measure, &groups);
+	size_t zeroes = 0;
 	for (size_t i = 0; i < groups.count && !err; i++) {
 		const struct rcore_methods_group group = {.is_one = true,
 							  .function = groups.items[i].function};
+		if (report->rows && is_zero(report, groups.items[i].total)) {
+			zeroes++;
+			continue;
+		}
 		const struct rcore_profile_function *function =
 			rcore_profile_function_at(report->totals->profile, group.function);
 		fprintf(out, "\n%s  ",
@@ -260,6 +304,9 @@ static struct rcore_error *write_groups(const struct rcore_profile_report *repor
 				groups.whole[RCORE_SIDE_NEW]));
 		err = write_tables(report, &group, owners, out);
 	}
+	if (zeroes)
+		putc('\n', out);
+	write_zeroes(report, zeroes, "group", out);
 	rcore_methods_deinit(&groups);
 	return err;
 }

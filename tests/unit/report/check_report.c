@@ -397,11 +397,21 @@ static const struct {
 	{NULL, "0x7f2000000960", NULL},
 	{NULL, "0x7f100003c000", NULL},
 	{"T2", "T2.F1", NULL},
-	{"T9", NULL, "there is no thread T9; the threads are: T1 T2 T3 E1"},
-	{"0", NULL, "there is no thread 0; the threads are: T1 T2 T3 E1"},
-	{"0x0", NULL, "there is no thread 0x0; the threads are: T1 T2 T3 E1"},
-	{"", NULL, "there is no thread ; the threads are: T1 T2 T3 E1"},
-	{"\033", NULL, "there is no thread \\e; the threads are: T1 T2 T3 E1"},
+	{"T9", NULL,
+	 "there is no thread T9; the threads are: T1 (main) T2 (puma srv \\e[31mtp\\xFF 001) "
+	 "T3 E1 (worker)"},
+	{"0", NULL,
+	 "there is no thread 0; the threads are: T1 (main) T2 (puma srv \\e[31mtp\\xFF 001) T3 "
+	 "E1 (worker)"},
+	{"0x0", NULL,
+	 "there is no thread 0x0; the threads are: T1 (main) T2 (puma srv \\e[31mtp\\xFF 001) "
+	 "T3 E1 (worker)"},
+	{"", NULL,
+	 "there is no thread ; the threads are: T1 (main) T2 (puma srv \\e[31mtp\\xFF 001) T3 "
+	 "E1 (worker)"},
+	{"\033", NULL,
+	 "there is no thread \\e; the threads are: T1 (main) T2 (puma srv \\e[31mtp\\xFF 001) "
+	 "T3 E1 (worker)"},
 	{"T2", "T1.F0", "there is no fiber T1.F0 in thread T2; its fibers are: T2.F0 T2.F1"},
 	{NULL, "T9.F0",
 	 "there is no fiber T9.F0; the fibers are: T1.F0 T1.F1 T1.F2 T1.F3 T1.F4 T1.F5 T1.F6 "
