@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 
-# Threads that wait for others, which wait for others in turn: the first lines name the last one.
+# Threads that wait for others, which wait for others in turn: the first lines name the last one. Others wait for
+# child processes, whose commands the report names.
 module Held
   LINES = [
     %r{^Blocked: 2 threads wait for the end of T\d+, which waits for the end of T\d+, which waits for Mutex 0x\h+ held by T\d+, which waits to read fd \d+ \(pipe:\[\d+\]\) in block in \S*hold \(holding\.rb:9\); all 2 wait in \S*outer \(holding\.rb:17\)$},
     %r{^Blocked: T\d+ waits for Mutex 0x\h+ held by T\d+, which waits to read fd \d+ \(pipe:\[\d+\]\) in block in \S*hold \(holding\.rb:9\); T\d+ waits in \S*want \(holding\.rb:13\)$},
   ].freeze
+
+  CHILDREN = { "sleep 4321" => /\Awaits for process \d+: sleep 4321\z/, nil => /\Awaits for any child process\z/ }.freeze
 
   def self.cases(rubies)
     rubies.map { |ruby| LiveCase.new("held #{ruby.name}") { Held.look(self, ruby) } }
@@ -16,10 +19,17 @@ module Held
       out, err, = test.looked("-p", pid)
       test.same("complaints", "", err)
       LINES.each { |line| test.fail("no #{line.source} in:\n#{out.lines.first(40).join}") unless out =~ line }
+      children(test, pid)
       lines = test.report("-p", pid).first["summary"].first(2)
       test.same("kinds", { "join" => 2, "lock" => 1 }, lines.to_h { |line| [line["kind"], line["fibers"].size] })
       test.same("who holds them up", 1, lines.map { |line| line["holder"] }.uniq.size)
       test.goes_on(counter)
     end
+  end
+
+  def self.children(test, pid)
+    waits = test.report("-p", pid).first["fibers"].filter_map { |fiber| fiber["wait"] }.select { |wait| wait["kind"] == "process" }
+    found = waits.to_h { |wait| wait.values_at("command", "text") }
+    test.fail("children: #{found}") unless found.size == 2 && CHILDREN.all? { |command, text| found[command]&.match?(text) }
   end
 end

@@ -21,5 +21,9 @@ Thread.new { hold }.tap { Thread.pass until LOCK.locked? }
 last = Thread.new { want }
 middle = Thread.new { last.value }
 2.times { Thread.new { outer(middle) } }
+# The test kills the program with its children, so these end, too.
+child = spawn("sleep", "4321")
+Thread.new { Process::wait(child) }
+Thread.new { Process::wait }
 File.write("pid", Process.pid)
 count_forever

@@ -6,7 +6,7 @@
 #include "ruby/object/array.h"
 #include "vm/wait/wait_private.h"
 
-enum { FIXNUM_FLAG = 1, SELECT_LISTS = 3 };
+enum { FIXNUM_FLAG = 1, SELECT_LISTS = 3, ANY_CHILD = -1 /* as a Fixnum */ };
 
 /* The meaning of the arguments of a blocking method. */
 enum arguments {
@@ -145,14 +145,14 @@ static struct rcore_error *set_arguments(struct rcore_waits *waits, struct rcore
 		count = rcore_wait_parameter(waits, frame, 0, &values[0]);
 	if (count < 0)
 		wait->is_timed = thread_of(waits, place->fiber)->status == RCORE_THREAD_STOPPED;
+	if (arguments == ARGUMENTS_PID && count >= 0)
+		set_pid(wait, count ? values[0] : (uint64_t)ANY_CHILD);
 	if (count <= 0)
 		return NULL;
 	if (arguments == ARGUMENTS_SELECT)
 		return set_select(waits, wait, values, (size_t)count);
 	if (arguments == ARGUMENTS_TIME)
 		return rcore_wait_set_time(waits, wait, values[0]);
-	if (arguments == ARGUMENTS_PID)
-		set_pid(wait, values[0]);
 	return NULL;
 }
 
