@@ -83,17 +83,22 @@ static struct rcore_error *decode_changed(struct rcore_ahead *ahead,
 	return err;
 }
 
-/* Does what must be done while the process is stopped. */
+/*
+ * Does what must be done while the process is stopped. decode_changed() keeps
+ * the stacks of threads, too.
+ */
 static struct rcore_error *read_stopped(struct rcore_ahead *ahead,
 					struct rcore_session *session)
 {
 	const struct rcore_target *target = &session->target;
 	struct rcore_error *err = rcore_running_fds_read(&ahead->fds, target);
-	if (!err && !rcore_live_is_quiet(target->live))
-		err = decode_changed(ahead, session);
-	if (!err && !session->settings.no_native)
+	if (err)
+		return err;
+	if (!rcore_live_is_quiet(target->live))
+		return decode_changed(ahead, session);
+	if (!session->settings.no_native)
 		rcore_running_keep_thread_stacks(target, &ahead->gaps);
-	return err;
+	return NULL;
 }
 
 /* Marks the fibers whose stacks may be older than the stop. */

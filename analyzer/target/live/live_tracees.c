@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -162,6 +163,21 @@ static size_t count_halted(const struct rcore_tracees *tracees)
 	return count;
 }
 
+/*
+ * Makes room for the threads that rcore_tracees_halt() returns, and writes to
+ * it once, before any of them is stopped.
+ */
+static bool make_room(struct rcore_tracees *tracees)
+{
+	if (tracees->begin || !tracees->list.count)
+		return true;
+	if (!rcore_reserve(&tracees->threads, tracees->list.count))
+		return false;
+	memset(tracees->threads.items, 0,
+	       tracees->list.count * sizeof(*tracees->threads.items));
+	return true;
+}
+
 static bool halt_those(struct rcore_tracees *tracees, size_t first, bool sleeps)
 {
 	if (!interrupt(tracees, first, sleeps))
@@ -182,6 +198,8 @@ static int halt_all(struct rcore_tracees *tracees)
 		int errnum = rcore_live_tasks(tracees->folder, seize, tracees);
 		if (tracees->errnum || errnum)
 			return tracees->errnum ? tracees->errnum : errnum;
+		if (!make_room(tracees))
+			return ENOMEM;
 		if (!halt_those(tracees, before, true) || !halt_those(tracees, before, false))
 			return tracees->errnum;
 		halted = count_halted(tracees);
