@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "bridge.h"
+#include "command/list.h"
 
 const char *rcore_plugin_verb(const struct rcore_command *command, int index)
 {

@@ -13,7 +13,6 @@
 #include "cli/target.h"
 #include "cli/watch.h"
 #include "command/list.h"
-#include "report/text/text_triage.h"
 #include "session/inputs.h"
 #include "session/session.h"
 
@@ -237,30 +236,6 @@ static struct rcore_error *show(const struct rcore_cli_target *target, struct ru
 	return err;
 }
 
-static void summarize_as(const char *title, const char *text, struct rcore_cli_look *look)
-{
-	static const char more[] = "...";
-	const int size = sizeof(look->summary);
-	if (snprintf(look->summary, (size_t)size, "%s: %s", title, text) < size)
-		return;
-	/* Cuts no character. */
-	char *end = look->summary + size - sizeof(more);
-	while ((*end & 0xc0) == 0x80)
-		end--;
-	memcpy(end, more, sizeof(more));
-}
-
-static void summarize(const struct rcore_snapshot *snapshot, struct rcore_cli_look *look)
-{
-	for (size_t i = 0; i < snapshot->thread_count; i++)
-		look->threads += !snapshot->threads[i].is_ended;
-	if (snapshot->deadlock_count)
-		summarize_as("Deadlock", snapshot->deadlocks[0].text, look);
-	else if (snapshot->summary_count)
-		summarize_as(rcore_summary_title(&snapshot->summary[0]),
-			     snapshot->summary[0].text, look);
-}
-
 /* Suggests --no-stop, if the command has it. */
 static struct rcore_error *suggest_no_stop(const struct run *run, struct rcore_error *err)
 {
@@ -289,7 +264,7 @@ static int run_target(const struct rcore_cli_target *target, void *context,
 						  &view, look->out));
 	rcore_named_outputs_free(run->command, named);
 	if (view.snapshot)
-		summarize(view.snapshot, look);
+		rcore_cli_summarize(view.snapshot, look);
 	if (!*ret_error && !view.tells_gaps)
 		snprintf(look->gap, sizeof(look->gap), "%s", view.gap);
 	rcore_view_deinit(&view);
@@ -387,6 +362,8 @@ int rcore_cli_command(const struct rcore_command *command, int argc, char **argv
 		err = rcore_command_line_parse(&run.line, argc, (const char *const *)argv);
 	bool wants_help = !err && run.help.help;
 	bool is_about_machine = !err && !wants_help && is_without_target(&run, argc);
+	if (!err && !wants_help)
+		err = rcore_check_subcommand(command, &run.line.words);
 	if (!err && !wants_help && !is_about_machine)
 		err = place_words(&run);
 	if (!err && !wants_help)

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/list.h"
 #include "cli/options.h"
+#include "command/list.h"
 
 /* A command line up to the word to complete. */
 struct line {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "command/nearest.h"
 
 #define ROW(name) &rcore_cli_##name,
 const struct rcore_command *const rcore_cli_commands[] = {RCORE_CLI_COMMANDS(ROW) NULL};
@@ -20,6 +21,18 @@ const struct rcore_command *rcore_cli_find(const char *name)
 			if ((*command)->name && strcmp((*command)->name, name) == 0)
 				return *command;
 	return NULL;
+}
+
+const char *rcore_cli_nearest(const char *word)
+{
+	struct rcore_nearest nearest = {word, strlen(word), NULL, 0};
+	for (size_t i = 0; i < rcore_cli_list_count; i++)
+		for (const struct rcore_command *const *command = rcore_cli_lists[i]; *command;
+		     command++)
+			if ((*command)->name)
+				rcore_nearest_compare(&nearest, (*command)->name);
+	rcore_nearest_compare(&nearest, "help");
+	return nearest.name;
 }
 
 const char rcore_cli_usage[] = "rcore COMMAND ...\n"

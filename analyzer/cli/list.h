@@ -36,6 +36,9 @@ extern const size_t rcore_cli_list_count;
 /* Returns the command of this name, or NULL. */
 const struct rcore_command *rcore_cli_find(const char *name);
 
+/* Returns the command that a mistyped word may be meant to be, or NULL. */
+const char *rcore_cli_nearest(const char *word);
+
 /*
  * The text of `rcore --help` and its manual page: lines, then paragraphs that
  * must be wrapped, then lines again.

@@ -14,6 +14,7 @@
 #include "cli/list.h"
 #include "cli/manual.h"
 #include "cli/screen.h"
+#include "command/nearest.h"
 
 /* `first` precedes the first line, and `others` precedes the other lines. */
 static void print_lines(const char *text, const char *first, const char *others, FILE *out)
@@ -45,6 +46,20 @@ static int print_help(void)
 	return 0;
 }
 
+/* Prints that `word` is wrong, and the command that it may be meant to be. */
+static int suggest(const char *before, const char *word, const char *after)
+{
+	const char *name = rcore_cli_nearest(word);
+	char escaped[128];
+	fprintf(stderr, "rcore: %s'%s'%s", before, rcore_escape(escaped, sizeof(escaped), word),
+		after);
+	if (name)
+		fprintf(stderr, "; did you mean `%s`?\n", name);
+	else
+		fputs("; see rcore --help\n", stderr);
+	return EX_USAGE;
+}
+
 /* rcore help [COMMAND [SUBCOMMAND]] */
 static int help(int argc, char **argv)
 {
@@ -56,10 +71,7 @@ static int help(int argc, char **argv)
 		char *words[] = {argv[2], argc > 3 ? argv[3] : option, option, NULL};
 		return rcore_cli_command(command, 3, words);
 	}
-	char escaped[128];
-	fprintf(stderr, "rcore: unknown command '%s'; see rcore --help\n",
-		rcore_escape(escaped, sizeof(escaped), argv[2]));
-	return EX_USAGE;
+	return suggest("unknown command ", argv[2], "");
 }
 
 /* A mistyped command should not be reported as a missing core file. */
@@ -67,6 +79,14 @@ static bool is_mistyped(const char *word)
 {
 	return word[strspn(word, "abcdefghijklmnopqrstuvwxyz-")] == '\0' && word[0] != '-' &&
 	       access(word, F_OK) != 0;
+}
+
+/* Other options are those of `rcore analyze`, which has no --version. */
+static bool is_mistyped_version(const char *word)
+{
+	struct rcore_nearest nearest = {word, strlen(word), NULL, 0};
+	rcore_nearest_compare(&nearest, "--version");
+	return word[strspn(word, "abcdefghijklmnopqrstuvwxyz-")] == '\0' && nearest.name;
 }
 
 static bool is_one_of(const char *word, const char *const *words)
@@ -147,9 +167,10 @@ int main(int argc, char **argv)
 		printf("rcore %s\n", RCORE_VERSION);
 		return 0;
 	}
-	if (is_mistyped(argv[1])) {
-		fprintf(stderr,
-			"rcore: '%s' is neither a command nor a file; see rcore --help\n",
+	if (is_mistyped(argv[1]))
+		return suggest("", argv[1], " is neither a command nor a file");
+	if (is_mistyped_version(argv[1])) {
+		fprintf(stderr, "rcore: unknown option '%s'; did you mean `--version`?\n",
 			argv[1]);
 		return EX_USAGE;
 	}

@@ -52,6 +52,9 @@ struct rcore_cli_look {
 	char gap[512]; /* what is missing, unless the report says so */
 };
 
+/* Counts the threads, and finds what blocks the most. */
+void rcore_cli_summarize(const struct rcore_snapshot *snapshot, struct rcore_cli_look *look);
+
 /* Returns its exit status, or sets *ret_error. */
 typedef int rcore_cli_run(const struct rcore_cli_target *target, void *context,
 			  struct rcore_cli_look *look, struct rcore_error **ret_error);

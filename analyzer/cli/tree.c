@@ -5,6 +5,7 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "cli/target.h"
+#include "report/text/text_triage.h"
 #include "session/live/process_role.h"
 #include "session/live/ruby_processes.h"
 #include "target/live/live_files.h"
@@ -82,6 +83,30 @@ static void run_one(struct tree *tree, struct member *member)
 	if (status > tree->worst)
 		tree->worst = status;
 	tree->reports++;
+}
+
+static void summarize_as(const char *title, const char *text, struct rcore_cli_look *look)
+{
+	static const char more[] = "...";
+	const int size = sizeof(look->summary);
+	if (snprintf(look->summary, (size_t)size, "%s: %s", title, text) < size)
+		return;
+	/* Cuts no character. */
+	char *end = look->summary + size - sizeof(more);
+	while ((*end & 0xc0) == 0x80)
+		end--;
+	memcpy(end, more, sizeof(more));
+}
+
+void rcore_cli_summarize(const struct rcore_snapshot *snapshot, struct rcore_cli_look *look)
+{
+	for (size_t i = 0; i < snapshot->thread_count; i++)
+		look->threads += !snapshot->threads[i].is_ended;
+	if (snapshot->deadlock_count)
+		summarize_as("Deadlock", snapshot->deadlocks[0].text, look);
+	else if (snapshot->summary_count)
+		summarize_as(rcore_summary_title(&snapshot->summary[0]),
+			     snapshot->summary[0].text, look);
 }
 
 static void put_name(const struct tree *tree, const struct member *member)

@@ -302,13 +302,6 @@ struct rcore_error *rcore_option_set(const struct rcore_option *option, void *ar
 /* Appends one string. Error: NO_MEMORY. */
 struct rcore_error *rcore_strings_add(struct rcore_strings *words, const char *word);
 
-/*
- * Finds a subcommand by its name, such as "list", or by its former name,
- * "--list".
- */
-const struct rcore_command *rcore_find_subcommand(const struct rcore_command *command,
-						  const char *word);
-
 /* A command line: argv[0] is skipped. */
 struct rcore_command_line {
 	const struct rcore_option_group *groups;

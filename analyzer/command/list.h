@@ -45,4 +45,18 @@ RCORE_COMMAND(heap_verify)
 RCORE_COMMAND(heap_doctor)
 RCORE_COMMAND(heap_malloc)
 
+/*
+ * Finds a subcommand by its name, such as "list", or by its former name,
+ * "--list".
+ */
+const struct rcore_command *rcore_find_subcommand(const struct rcore_command *command,
+						  const char *word);
+
+/*
+ * Fails if one of the words of a command that was found without a subcommand is
+ * a subcommand, or nearly one, and no file. Error: USAGE.
+ */
+struct rcore_error *rcore_check_subcommand(const struct rcore_command *command,
+					   const struct rcore_strings *words);
+
 #endif

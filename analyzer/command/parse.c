@@ -7,6 +7,7 @@
 #include "base/grow.h"
 #include "base/text.h"
 #include "command/command.h"
+#include "command/nearest.h"
 
 /*
  * This uses getopt_long() because argp prints its errors to standard error
@@ -114,6 +115,18 @@ static struct rcore_error *complain(const char *before, const char *word, const 
 				  rcore_escape(escaped, sizeof(escaped), word), after);
 }
 
+/* Suggests the option that `word` may be meant to be. */
+static struct rcore_error *complain_unknown(const struct tables *tables, const char *word)
+{
+	struct rcore_nearest nearest = {word + 2, strcspn(word + 2, "="), NULL, 0};
+	char after[64] = "";
+	for (size_t i = 0; i < tables->found.count; i++)
+		rcore_nearest_compare(&nearest, tables->found.items[i].option->name);
+	if (nearest.name)
+		snprintf(after, sizeof(after), " (did you mean --%s?)", nearest.name);
+	return complain("unknown option", word, after);
+}
+
 /* Names the options that `word` may abbreviate, if there are several. */
 static struct rcore_error *complain_name(const struct tables *tables, const char *word)
 {
@@ -129,7 +142,7 @@ static struct rcore_error *complain_name(const struct tables *tables, const char
 		count++;
 	}
 	if (count < 2)
-		return complain("unknown option", word, "");
+		return complain_unknown(tables, word);
 	struct rcore_error *plain = complain("option", word, " is ambiguous");
 	struct rcore_error *err =
 		rcore_error_create(RCORE_ERROR_USAGE, "%s: %s", plain->message, list);
@@ -234,15 +247,4 @@ void rcore_command_line_deinit(struct rcore_command_line *line)
 	free(line->words.items);
 	free(line->rest.items);
 	line->words = line->rest = (struct rcore_strings){0};
-}
-
-const struct rcore_command *rcore_find_subcommand(const struct rcore_command *command,
-						  const char *word)
-{
-	const struct rcore_command *const *sub = command->subcommands;
-	const char *name = word && strncmp(word, "--", 2) == 0 ? word + 2 : word;
-	for (; name && sub && *sub; sub++)
-		if (strcmp((*sub)->name, name) == 0)
-			return *sub;
-	return NULL;
 }

@@ -107,6 +107,45 @@ START_TEST(words_after_two_dashes)
 }
 END_TEST
 
+START_TEST(misspelt_commands)
+{
+	static const struct {
+		const char *word, *command;
+	} words[] = {
+		{"wats", "waits"}, {"analyse", "analyze"},
+		{"hepl", "help"},  {"threds", "threads"},
+		{"bt", "bt"},      {"tb", "bt"},
+		{"x", NULL},       {"core", NULL},
+		{"qqqqq", NULL},   {"", NULL},
+	};
+	for (size_t i = 0; i < RCORE_COUNT(words); i++)
+		ck_assert_pstr_eq(rcore_cli_nearest(words[i].word), words[i].command);
+}
+END_TEST
+
+START_TEST(misplaced_subcommands)
+{
+	static const struct {
+		const char *words[2], *message;
+	} lines[] = {
+		{{"ref", "core"},
+		 "'ref' is neither a subcommand nor a file (did you mean `rcore heap refs`?)"},
+		{{"none", "retained"},
+		 "put the subcommand before the core and the options: `rcore heap retained "
+		 "...`"},
+		{{"none", "exe"}, NULL},
+	};
+	for (size_t i = 0; i < RCORE_COUNT(lines); i++) {
+		const char *items[] = {lines[i].words[0], lines[i].words[1]};
+		const struct rcore_strings words = {items, 2, 2};
+		struct rcore_error *err =
+			rcore_check_subcommand(rcore_cli_find("heap"), &words);
+		ck_assert_pstr_eq(err ? err->message : NULL, lines[i].message);
+		rcore_error_free(err);
+	}
+}
+END_TEST
+
 START_TEST(errors_name_the_word)
 {
 	static const struct {
@@ -114,6 +153,8 @@ START_TEST(errors_name_the_word)
 	} lines[] = {
 		{{"--nothing"}, "unknown option '--nothing'"},
 		{{"--nothing=1"}, "unknown option '--nothing=1'"},
+		{{"--nmber=1"}, "unknown option '--nmber=1' (did you mean --number?)"},
+		{{"--flie", "x"}, "unknown option '--flie' (did you mean --file?)"},
 		{{"-x"}, "unknown option '-x'"},
 		{{"-ax"}, "unknown option '-x'"},
 		{{"-xa"}, "unknown option '-x'"},
@@ -297,6 +338,8 @@ int main(void)
 {
 	const TTest *const tests[] = {each_kind_is_set,
 				      words_after_two_dashes,
+				      misspelt_commands,
+				      misplaced_subcommands,
 				      errors_name_the_word,
 				      posixly_correct,
 				      text_is_wrapped,
