@@ -59,9 +59,9 @@ static const struct rcore_option process_options[] = {
 };
 
 static const struct rcore_option watch_options[] = {
-	{"watch", 0, RCORE_OPTION_AMOUNT, MEMBER(watch), "SECONDS",
-	 "With -p, look again every SECONDS and print which threads and fibers now have "
-	 "another stack, or wait for something else",
+	{"watch", 0, RCORE_OPTION_TIME, MEMBER(watch), "TIME",
+	 "With -p, look again after each TIME (seconds, or 90s, 5m or 1h) and print which "
+	 "threads and fibers now have another stack, or wait for something else",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };

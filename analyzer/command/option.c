@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/grow.h"
 #include "base/text.h"
 #include "session/live/ruby_processes.h"
@@ -86,6 +87,27 @@ static bool parse_amount(const char *text, size_t *ret)
 	return parse_number(text, ret) && *ret && *ret <= RCORE_OPTION_AMOUNT_MAX;
 }
 
+/* Reads a number of seconds, or of what its last letter names. */
+static bool parse_time(const char *text, size_t *ret)
+{
+	static const struct {
+		const char *letter;
+		size_t seconds;
+	} units[] = {{"", 1}, {"s", 1}, {"m", 60}, {"h", 3600}};
+	char number[16];
+	size_t digits = strspn(text, "0123456789");
+	if (digits >= sizeof(number))
+		return false;
+	snprintf(number, sizeof(number), "%.*s", (int)digits, text);
+	for (size_t i = 0; i < RCORE_COUNT(units); i++) {
+		if (strcmp(text + digits, units[i].letter) != 0 || !parse_amount(number, ret))
+			continue;
+		*ret *= units[i].seconds;
+		return *ret <= RCORE_OPTION_AMOUNT_MAX;
+	}
+	return false;
+}
+
 static bool parse_index(const char *text, struct rcore_index *ret)
 {
 	ret->is_given = true;
@@ -104,6 +126,7 @@ static const char *const wanted[] = {
 	[RCORE_OPTION_INDEX] = "a number",
 	[RCORE_OPTION_PID] = "the id of a process",
 	[RCORE_OPTION_AMOUNT] = "a number from 1 to 1000000000",
+	[RCORE_OPTION_TIME] = "a time such as 90, 90s, 5m or 1h",
 	[RCORE_OPTION_VERSION] = "a Ruby release such as 3.3.8",
 };
 
@@ -144,6 +167,9 @@ struct rcore_error *rcore_option_set(const struct rcore_option *option, void *ar
 		break;
 	case RCORE_OPTION_AMOUNT:
 		fits = parse_amount(value, member);
+		break;
+	case RCORE_OPTION_TIME:
+		fits = parse_time(value, member);
 		break;
 	case RCORE_OPTION_VERSION:
 		fits = parse_version(value, member);

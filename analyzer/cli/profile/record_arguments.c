@@ -19,8 +19,9 @@ const struct rcore_option rcore_record_options[] = {
 	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID|NAME", "Sample a running process",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	RCORE_PROFILE_OPTIONS(struct rcore_record_arguments, profile),
-	{"duration", 'd', RCORE_OPTION_AMOUNT, MEMBER(seconds), "SECONDS",
-	 "Stop after SECONDS; by default, when the program ends or at Ctrl-C",
+	{"duration", 'd', RCORE_OPTION_TIME, MEMBER(seconds), "TIME",
+	 "Stop after TIME: seconds, or 90s, 5m or 1h; by default, when the program ends or at "
+	 "Ctrl-C",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"rate", 'r', RCORE_OPTION_AMOUNT, MEMBER(rate), "HZ",
 	 "Samples per second of each thread (99; 10 with --native and without BPF)",

@@ -13,7 +13,7 @@
 struct arguments {
 	bool all, any;
 	const char *file, *output;
-	size_t number, amount;
+	size_t number, amount, time;
 	struct rcore_index index;
 	int choice, pid;
 	struct rcore_strings list;
@@ -34,6 +34,8 @@ static const struct rcore_option options[] = {
 	{"number", 0, RCORE_OPTION_NUMBER, MEMBER(number), "N", "a number",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"amount", 0, RCORE_OPTION_AMOUNT, MEMBER(amount), "N", "an amount",
+	 .completion = RCORE_COMPLETE_NOTHING},
+	{"time", 0, RCORE_OPTION_TIME, MEMBER(time), "TIME", "a time",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"index", 'i', RCORE_OPTION_INDEX, MEMBER(index), "N", "an index",
 	 .completion = RCORE_COMPLETE_NOTHING},
@@ -142,6 +144,48 @@ START_TEST(misplaced_subcommands)
 			rcore_check_subcommand(rcore_cli_find("heap"), &words);
 		ck_assert_pstr_eq(err ? err->message : NULL, lines[i].message);
 		rcore_error_free(err);
+	}
+}
+END_TEST
+
+START_TEST(times_have_units)
+{
+	static const struct {
+		const char *text;
+		size_t seconds; /* 0: refused */
+	} times[] = {{"90", 90},
+		     {"90s", 90},
+		     {"5m", 300},
+		     {"1h", 3600},
+		     {"1000000000", 1000000000},
+		     {"0", 0},
+		     {"0s", 0},
+		     {"1m30", 0},
+		     {"1m30s", 0},
+		     {"1d", 0},
+		     {"1.5", 0},
+		     {"-5", 0},
+		     {"", 0},
+		     {"s", 0},
+		     {"1000000001", 0},
+		     {"277778h", 0},
+		     {"5M", 0},
+		     {"99999999999999999999", 0}};
+	for (size_t i = 0; i < RCORE_COUNT(times); i++) {
+		const char *words[] = {"--time", times[i].text, NULL};
+		struct arguments arguments;
+		struct rcore_option_group group;
+		struct rcore_command_line line = {0};
+		char message[128];
+		struct rcore_error *err = parse(&line, &group, &arguments, words);
+		snprintf(message, sizeof(message),
+			 "option '--time' requires a time such as 90, 90s, 5m or 1h, not '%s'",
+			 times[i].text);
+		ck_assert_pstr_eq(err ? err->message : NULL, times[i].seconds ? NULL : message);
+		if (!err)
+			ck_assert_uint_eq(arguments.time, times[i].seconds);
+		rcore_error_free(err);
+		rcore_command_line_deinit(&line);
 	}
 }
 END_TEST
@@ -340,6 +384,7 @@ int main(void)
 				      words_after_two_dashes,
 				      misspelt_commands,
 				      misplaced_subcommands,
+				      times_have_units,
 				      errors_name_the_word,
 				      posixly_correct,
 				      text_is_wrapped,
