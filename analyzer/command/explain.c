@@ -2,19 +2,22 @@
 #include "command/list.h"
 
 struct arguments {
-	bool json;
+	bool json, all;
 };
 
 static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, offsetof(struct arguments, json),
 	 .help = "Print JSON"},
+	{"all", 'a', RCORE_OPTION_FLAG, offsetof(struct arguments, all),
+	 .help = "Print every frame; do not fold recursion"},
 	{0},
 };
 
 static struct rcore_error *run(struct rcore_view *view, const void *given, FILE *out)
 {
 	const struct arguments *arguments = given;
-	const struct rcore_report_options report = {.color = view->color};
+	const struct rcore_report_options report = {.color = view->color,
+						    .all = arguments->all};
 	const struct rcore_snapshot *snapshot;
 	struct rcore_error *failure;
 	struct rcore_error *err = rcore_view_load(view, &snapshot, &failure);

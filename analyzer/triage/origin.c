@@ -78,9 +78,15 @@ enum rcore_origin rcore_origin_of_frame(const struct rcore_frame *frame)
 	return frame->path ? rcore_origin_of_path(frame->path) : RCORE_ORIGIN_UNKNOWN;
 }
 
-static bool is_extension(const char *module)
+static bool is_named_extension(const char *module)
 {
 	return rcore_ends_with(module, ".so") && strncmp(module, "lib", 3);
+}
+
+bool rcore_is_extension(const char *path)
+{
+	const char *start;
+	return rcore_gem_of_path(path, &start) || is_named_extension(rcore_base_name(path));
 }
 
 enum rcore_origin rcore_origin_of_native(const struct rcore_native_frame *frame)
@@ -89,8 +95,8 @@ enum rcore_origin rcore_origin_of_native(const struct rcore_native_frame *frame)
 		return RCORE_ORIGIN_INTERPRETER;
 	if (!frame->module)
 		return RCORE_ORIGIN_UNKNOWN;
-	return frame->gem || is_extension(frame->module) ? RCORE_ORIGIN_EXTENSION
-							 : RCORE_ORIGIN_LIBRARY;
+	return frame->gem || is_named_extension(frame->module) ? RCORE_ORIGIN_EXTENSION
+							       : RCORE_ORIGIN_LIBRARY;
 }
 
 const char *rcore_origin_name(enum rcore_origin origin)

@@ -33,6 +33,9 @@ bool rcore_is_binstub_named(const char *label, const char *path, const char *inn
  */
 enum rcore_origin rcore_origin_of_native(const struct rcore_native_frame *frame);
 
+/* The same for the path of a module that is not Ruby's: is it an extension? */
+bool rcore_is_extension(const char *path);
+
 /* "application", "gem" ... */
 const char *rcore_origin_name(enum rcore_origin origin);
 

@@ -14,6 +14,7 @@
 #include <xxhash.h>
 
 #include "base/signal_name.h"
+#include "base/text.h"
 #include "triage/normalize.h"
 #include "triage/origin.h"
 
@@ -46,13 +47,28 @@ static const char *cause_line(struct rcore_snapshot *snapshot)
 		has_address && signo == SIGSEGV && address < NULL_PAGE ? " near NULL" : "");
 }
 
+/* Returns the name of the extension that defines a C method, or NULL. */
+static const char *extension_of(const struct rcore_snapshot *snapshot,
+				const struct rcore_frame *frame)
+{
+	for (size_t i = 0; frame->cfunc && i < snapshot->module_count; i++) {
+		const struct rcore_module_info *module = &snapshot->modules[i];
+		if (module->path && !module->is_ruby && frame->cfunc >= module->start &&
+		    frame->cfunc < module->end && rcore_is_extension(module->path))
+			return rcore_base_name(module->path);
+	}
+	return NULL;
+}
+
 static struct rcore_error *describe_ruby(const struct rcore_frame *frame, bool innermost,
-					 struct rcore_arena *arena,
+					 struct rcore_snapshot *snapshot,
 					 struct rcore_signature_frame *ret)
 {
+	struct rcore_arena *arena = &snapshot->arena;
+	const char *extension = extension_of(snapshot, frame);
 	ret->name = frame->label;
-	ret->place = frame->path;
-	ret->origin = rcore_origin_of_frame(frame);
+	ret->place = extension ? extension : frame->path;
+	ret->origin = extension ? RCORE_ORIGIN_EXTENSION : rcore_origin_of_frame(frame);
 	if (!frame->label) {
 		ret->why = "it has no label";
 		return NULL;
@@ -72,6 +88,7 @@ static struct rcore_error *describe_ruby(const struct rcore_frame *frame, bool i
 	ret->why = ret->origin == RCORE_ORIGIN_APP   ? "code of the application"
 		   : ret->origin == RCORE_ORIGIN_GEM ? "code of a gem"
 		   : innermost                       ? "the innermost Ruby frame"
+		   : extension ? "strict only: a C method of a native extension"
 			       : "strict only: part of Ruby, which other releases implement "
 				 "differently";
 	return NULL;
@@ -102,8 +119,9 @@ static struct rcore_error *describe_native(const struct rcore_native_frame *fram
 		return rcore_error_no_memory();
 	if (ret->origin == RCORE_ORIGIN_EXTENSION)
 		ret->loose = ret->strict;
-	ret->why = ret->loose ? "code of a native extension"
-			      : "strict only: code of a system library";
+	ret->why = ret->loose       ? "code of a native extension"
+		   : !frame->module ? "strict only: no file is mapped at this address"
+				    : "strict only: code of a system library";
 	return NULL;
 }
 
@@ -134,8 +152,7 @@ static struct rcore_error *describe(const struct rcore_crash_stack *stack,
 		struct rcore_signature_frame *described = &signature->frames[i];
 		struct rcore_error *err =
 			frame->ruby
-				? describe_ruby(frame->ruby, !met_ruby, &snapshot->arena,
-						described)
+				? describe_ruby(frame->ruby, !met_ruby, snapshot, described)
 				: describe_native(frame->native, &snapshot->arena, described);
 		if (err)
 			return err;

@@ -74,6 +74,7 @@ class Crashes
       report = ask("analyze", crash)
       compare(job, crash.truth, report)
       fold(job, crash) if job.kind == "outside_overflow"
+      fold_explain(job, crash) if job.how == "after a deeper recursion"
       keep(job, edit, report["signature"], ask("explain", crash)) unless job.how == "by its instruction"
     end
   end
@@ -99,6 +100,19 @@ class Crashes
     @tally.note("folds of #{job}", folded ? [] : ["#{stack.size} lines: #{stack.first(5).join}"])
   end
 
+  def fold_explain(job, crash)
+    folded = [[], ["--all"]].map { |options| print("explain", crash, *options).match?(/the same frame [\d,]+ more times/) }
+    @tally.note("folds of #{job}", folded == [true, false] ? [] : [folded.inspect])
+  end
+
+  # Why an address without a file counts, and a C method of an extension.
+  def reasons(job, explained)
+    wanted = { nil => ["unknown", "strict only: no file is mapped at this address"],
+               "Culprit.pass" => ["extension", "strict only: a C method of a native extension"] }
+    found = explained["frames"].map { |frame| frame.values_at("name", "origin", "why") }
+    @tally.note("reasons of #{job}", wanted.reject { |name, reason| found.include?([name, *reason]) }.map { |each| "#{each} is not in #{found}" })
+  end
+
   def compare(job, truth, report)
     cause = report["cause"] || {}
     @tally.note(job, [*Cause.new(truth, cause, job).differences, *blame(job, report["blame"] || {})])
@@ -119,6 +133,7 @@ class Crashes
 
   def keep(job, edit, signature, explained)
     @tally.note("explain of #{job}", explained["frames"].reject { |frame| frame["why"] }.map { |frame| "no reason: #{frame}" })
+    reasons(job, explained) if job.kind == "null_call"
     return @tally.note("signature of #{job}", ["none"]) unless signature
     @lock.synchronize { @signatures[[job.kind, job.how]][job.ruby.name] = [signature, explained, edit] }
   end

@@ -2,10 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/names.h"
 #include "base/text.h"
 #include "report/json/json.h"
 #include "report/redaction.h"
 #include "report/report.h"
+#include "report/text/process/fold.h"
 #include "report/text/text_triage.h"
 #include "triage/origin.h"
 
@@ -50,6 +52,40 @@ static void print_frame(const struct rcore_pen *pen, const struct rcore_signatur
 	putc('\n', pen->out);
 }
 
+static bool same_frames(const void *frames, size_t a, size_t b)
+{
+	const struct rcore_signature_frame *one = frames, *other = one + b;
+	one += a;
+	return !strcmp(form_of(one), form_of(other)) && one->origin == other->origin &&
+	       rcore_same_text(one->name, other->name) &&
+	       rcore_same_text(one->place, other->place) &&
+	       rcore_same_text(one->why, other->why);
+}
+
+static void print_frames(const struct rcore_pen *pen, const struct rcore_signature *signature,
+			 bool all)
+{
+	size_t at = 0;
+	struct rcore_fold fold;
+	char number[RCORE_COUNT_SIZE], period[RCORE_COUNT_SIZE];
+	for (size_t i = 0; all && i < signature->frame_count; i++)
+		print_frame(pen, &signature->frames[i]);
+	while (!all && rcore_fold_lines(signature->frames, signature->frame_count, same_frames,
+					&at, &fold)) {
+		for (size_t i = 0; i < fold.period; i++)
+			print_frame(pen, &signature->frames[fold.first + i]);
+		if (fold.rounds == 1)
+			continue;
+		rcore_count_text(fold.rounds - 1, number);
+		rcore_count_text(fold.period, period);
+		rcore_styled(
+			pen, RCORE_STYLE_QUIET,
+			"  ...     the same %s%sframe%s %s more times (--all shows each)\n",
+			fold.period > 1 ? period : "", fold.period > 1 ? " " : "",
+			rcore_plural(fold.period), number);
+	}
+}
+
 struct rcore_error *rcore_report_explain(const struct rcore_snapshot *snapshot,
 					 const struct rcore_report_options *options, FILE *out)
 {
@@ -68,8 +104,7 @@ struct rcore_error *rcore_report_explain(const struct rcore_snapshot *snapshot,
 	if (err)
 		return err;
 	fputs("Frames, innermost first, and the signatures in which they count:\n", out);
-	for (size_t i = 0; i < signature->frame_count; i++)
-		print_frame(&pen, &signature->frames[i]);
+	print_frames(&pen, signature, options && options->all);
 	rcore_text_redaction(&pen, &snapshot->redaction);
 	return rcore_pen_error(out);
 }

@@ -20,4 +20,12 @@ struct rcore_fold {
  */
 bool rcore_fold_next(const struct rcore_rows *rows, size_t *at, struct rcore_fold *ret);
 
+/*
+ * The same for any list of `count` lines. same() returns whether the lines `a`
+ * and `b` look the same.
+ */
+bool rcore_fold_lines(const void *lines, size_t count,
+		      bool (*same)(const void *lines, size_t a, size_t b), size_t *at,
+		      struct rcore_fold *ret);
+
 #endif

@@ -11,7 +11,7 @@ require_relative "app/worker" # the application
 KINDS = {
   "null_write" => -> { tell(address: 0x28, access: "write", place: "NULL + 0x28"); Culprit.write_to(0x28) },
   "null_read" => -> { tell(address: 0x10, access: "read", place: "NULL + 0x10"); Culprit.read_from(0x10) },
-  "null_call" => -> { tell(address: 0, access: "execute", place: "NULL"); Culprit.jump_to(0) },
+  "null_call" => -> { tell(address: 0, access: "execute", place: "NULL"); Culprit.pass { Culprit.jump_to(0) } },
   "vector_write" => -> { tell(address: 0x40, access: "write", place: "NULL + 0x40"); Culprit.copy_to(0x40) },
   "vector_read" => -> { tell(address: 0x48, access: "read", place: "NULL + 0x48"); Culprit.copy_from(0x48) },
   "non_canonical" => -> { tell(address: nil, access: "write", place: "non-canonical"); Culprit.write_to(0x6b6b6b6b6b6b6b6b) },
