@@ -96,12 +96,13 @@ static RCORE_HOT bool sleeps(const struct rcore_sampler *sampler,
 static RCORE_HOT struct rcore_error *read_all(struct rcore_sampler *sampler, uint64_t now)
 {
 	size_t threads = sampler->threads.count, used = 0;
-	size_t most = sampler->ractors.count + 1 + threads * RCORE_CONTEXT_PIECES;
+	size_t most = sampler->ractors.count + 2 + threads * RCORE_CONTEXT_PIECES;
 	if (!rcore_reserve(&sampler->others, most) || !rcore_reserve(&sampler->stacks, threads))
 		return rcore_error_no_memory();
 	struct rcore_piece **others = sampler->others.items;
 	for (size_t i = 0; i < sampler->ractors.count; i++)
 		others[used++] = &sampler->ractors.items[i].piece;
+	others[used++] = &sampler->ractor_list;
 	others[used++] = &sampler->gc;
 	sampler->sleeping = 0;
 	for (size_t i = 0; i < threads; i++) {

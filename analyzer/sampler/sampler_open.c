@@ -142,6 +142,7 @@ void rcore_sampler_close(struct rcore_sampler *sampler)
 	rcore_address_map_deinit(&sampler->parked_states);
 	free(sampler->threads.items);
 	free(sampler->ractors.items);
+	free(sampler->ractor_list.bytes);
 	free(sampler->gc.bytes);
 	free(sampler->clocks.items);
 	free(sampler->others.items);

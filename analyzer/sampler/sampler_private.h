@@ -144,6 +144,13 @@ struct rcore_sampler {
 		struct rcore_sampled_ractor *items;
 		size_t count, capacity;
 	} ractors;
+	/*
+	 * The head of the VM's list of Ractors: its first and last node, as a
+	 * tick reads them, and as they were when the list was read. Ractors are
+	 * added at the end. Up to 2.7 there is none, and nothing is read.
+	 */
+	struct rcore_piece ractor_list;
+	uint64_t ractor_ends[2];
 	struct {
 		struct rcore_sampled_thread **items;
 		size_t count, capacity;

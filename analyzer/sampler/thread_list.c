@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/address_map.h"
 #include "base/count.h"
@@ -51,6 +52,18 @@ static void clear_ractors(struct rcore_sampler *sampler)
 	sampler->ractors.count = 0;
 }
 
+/* Lets ticks read what shows whether a Ractor was added. */
+static bool keep_ends(struct rcore_sampler *sampler, const uint64_t *ractors, size_t count)
+{
+	const struct rcore_layout *layout = sampler->layout;
+	uint64_t node = (uint64_t)layout->ractor.vmlr_node.offset;
+	sampler->ractor_ends[0] = count ? ractors[0] + node : 0;
+	sampler->ractor_ends[1] = count ? ractors[count - 1] + node : 0;
+	return rcore_piece_set(&sampler->ractor_list,
+			       sampler->vm + (uint64_t)layout->vm.ractor_set.offset,
+			       sizeof(sampler->ractor_ends));
+}
+
 static struct rcore_error *list_ractors(struct rcore_sampler *sampler)
 {
 	const struct rcore_layout *layout = sampler->layout;
@@ -68,6 +81,7 @@ static struct rcore_error *list_ractors(struct rcore_sampler *sampler)
 				       RCORE_RACTOR_LIMIT, &ractors, &count));
 	for (size_t i = 0; is_added && i < count; i++)
 		is_added = add_ractor(sampler, ractors[i]);
+	is_added = is_added && keep_ends(sampler, ractors, count);
 	free(ractors);
 	return is_added ? NULL : rcore_error_no_memory();
 }
@@ -186,7 +200,10 @@ struct rcore_error *rcore_sampler_list(struct rcore_sampler *sampler)
 	struct rcore_address_map known = {0};
 	struct found found = {0};
 	struct rcore_error *err = list_ractors(sampler);
-	/* There is always one, unless the process has just ended. */
+	/*
+	 * There is always one, unless the process has just ended, or Ruby still
+	 * starts.
+	 */
 	if (!err && !sampler->ractors.count)
 		return NULL;
 	for (size_t i = 0; !err && i < sampler->threads.count; i++) {
@@ -254,6 +271,13 @@ static RCORE_HOT bool is_counted(const struct rcore_sampler *sampler,
 	       link_of(&ractor->piece, head, PREVIOUS) == last;
 }
 
+static RCORE_HOT bool ractors_hold(const struct rcore_sampler *sampler)
+{
+	const struct rcore_piece *list = &sampler->ractor_list;
+	return !list->size || (list->read == list->size &&
+			       !memcmp(list->bytes, sampler->ractor_ends, list->size));
+}
+
 RCORE_HOT bool rcore_sampler_list_holds(struct rcore_sampler *sampler)
 {
 	const struct rcore_layout *layout = sampler->layout;
@@ -261,6 +285,9 @@ RCORE_HOT bool rcore_sampler_list_holds(struct rcore_sampler *sampler)
 	bool are_counted = true;
 	/* A list that does not hold proves nothing about those that sleep. */
 	sampler->are_counted = false;
+	/* Of a Ruby that starts, the list of Ractors may still be empty. */
+	if (!sampler->ractors.count || !ractors_hold(sampler))
+		return false;
 	for (size_t i = 0; i < sampler->ractors.count; i++) {
 		const struct rcore_sampled_ractor *ractor = &sampler->ractors.items[i];
 		const struct rcore_field *field = ractor->address ? &layout->ractor.threads_set

@@ -15,6 +15,7 @@ module Ends
         SamplerCase.new("main thread #{ruby.name}") { Ends.main_thread(self, ruby) },
         SamplerCase.new("moments #{ruby.name}") { Ends.moments(self, ruby) },
         SamplerCase.new("executes #{ruby.name}") { Ends.executes(self, ruby) },
+        *(SamplerCase.new("new ractor #{ruby.name}") { Ends.new_ractor(self, ruby) } if ruby.version >= Gem::Version.new("3.0")),
         SamplerCase.new("fork #{ruby.name}") { Ends.becomes(self, ruby, "fork", "Object#child_work") },
       ]
     end + [SamplerCase.new("title") { Ends.title(self) }] +
@@ -228,6 +229,20 @@ module Ends
         end
       end
       missing = (0..PROGRAMS).map { |left| "Object#left_#{left}" } - labels_of(recording)
+      test.fail("in no sample: #{missing.join(", ")}") if missing.any?
+    end
+  end
+
+  # A Ractor that begins while rcore records.
+  def self.new_ractor(test, ruby)
+    test.with_program(ruby, "new_ractor.rb") do |pid, _, folder|
+      recording = test.record_while(ruby, pid) do |path, log|
+        %w[before after].each do |name|
+          test.wait_until("samples of #{name}") { File.read(log).match?(/ samples? in /) || labels_so_far(test, path).include?("Object##{name}") }
+          File.write(File.join(folder, "begin_ractor"), "")
+        end
+      end
+      missing = %w[Object#before Object#after] - labels_of(recording)
       test.fail("in no sample: #{missing.join(", ")}") if missing.any?
     end
   end

@@ -12,7 +12,13 @@
  * threads are known, and the first one sleeps: its copy is an old one.
  */
 
-enum { ID_RACTOR = 0x100000, FIRST = 0x200000, SECOND = 0x300000, OTHER = 0x400000 };
+enum {
+	VM = 0x80000,
+	ID_RACTOR = 0x100000,
+	FIRST = 0x200000,
+	SECOND = 0x300000,
+	OTHER = 0x400000
+};
 
 static struct rcore_layout layout;
 static struct rcore_sampler sampler;
@@ -139,9 +145,34 @@ START_TEST(changed_threads)
 }
 END_TEST
 
+/* The list of a Ruby that starts is empty; later, Ractors come and go. */
+START_TEST(changed_ractors)
+{
+	begin();
+	sampler.ractors.count = sampler.threads.count = 0;
+	ck_assert(!rcore_sampler_list_holds(&sampler));
+	end();
+	begin();
+	const uint64_t ends[] = {ID_RACTOR, OTHER};
+	fill(&sampler.ractor_list, VM, sizeof(ends));
+	memcpy(sampler.ractor_ends, ends, sizeof(ends));
+	for (int i = 0; i < (int)RCORE_COUNT(ends); i++) {
+		for (int j = 0; j < (int)RCORE_COUNT(ends); j++)
+			put(&sampler.ractor_list, j * (int)sizeof(*ends), ends[j],
+			    sizeof(*ends));
+		ck_assert(rcore_sampler_list_holds(&sampler));
+		put(&sampler.ractor_list, i * (int)sizeof(*ends), SECOND, sizeof(*ends));
+		ck_assert(!rcore_sampler_list_holds(&sampler));
+	}
+	free(sampler.ractor_list.bytes);
+	end();
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {known_threads, counted_threads, changed_threads};
+	const TTest *const tests[] = {known_threads, counted_threads, changed_threads,
+				      changed_ractors};
 	const struct rcore_test_suite suite = {
 		.name = "thread list", .tests = tests, .count = RCORE_COUNT(tests)};
 	return rcore_test_suite_run(&suite);
