@@ -30,7 +30,9 @@ const struct rcore_command rcore_command_threads = {
 	.summary = "the threads, one per line",
 	.doc = "List the Ruby threads of a process: the id, the kernel thread, the name, the "
 	       "status and the number of fibers. Also list the kernel threads that run no "
-	       "Ruby.",
+	       "Ruby. The thread that died comes first, then the one that holds the GVL, those "
+	       "that hold what others wait for, those that are blocked, all others, and idle "
+	       "ones last.",
 	.options = options,
 	.size = sizeof(struct rcore_report_options),
 	.without = RCORE_WITHOUT_EXACT | RCORE_WITHOUT_RECOGNIZERS,
