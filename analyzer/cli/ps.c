@@ -19,6 +19,7 @@
 
 struct arguments {
 	bool json;
+	struct rcore_strings names; /* one at most */
 };
 
 #define MEMBER(name) offsetof(struct arguments, name)
@@ -106,18 +107,43 @@ static struct rcore_error *show(const struct rcore_ruby_processes *processes)
 	return rcore_screen_end(&screen, &style);
 }
 
+static struct rcore_error *check(const struct arguments *arguments)
+{
+	char escaped[128];
+	if (arguments->names.count < 2)
+		return NULL;
+	return rcore_error_create(
+		RCORE_ERROR_USAGE, "unexpected argument '%s'",
+		rcore_escape(escaped, sizeof(escaped), arguments->names.items[1]));
+}
+
+static void report_none(const char *name)
+{
+	char escaped[128];
+	if (name)
+		fprintf(stderr, "rcore: no Ruby process has '%s' in its title\n",
+			rcore_escape(escaped, sizeof(escaped), name));
+	else
+		fputs("rcore: no process runs Ruby here\n", stderr);
+}
+
 static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *given,
 					int *ret_status)
 {
 	const struct arguments *arguments = given;
+	const char *name = arguments->names.count ? arguments->names.items[0] : NULL;
 	struct rcore_ruby_processes processes = {0};
-	struct rcore_error *err = rcore_ruby_processes_read(&processes);
+	struct rcore_error *err = check(arguments);
+	if (!err)
+		err = rcore_ruby_processes_read(&processes);
+	if (!err && name)
+		rcore_ruby_processes_keep(&processes, name);
 	if (!err && arguments->json)
 		err = print_json(&processes);
 	else if (!err && processes.count)
 		err = show(&processes);
 	if (!err && !processes.count) {
-		fputs("rcore: no process runs Ruby here\n", stderr);
+		report_none(name);
 		*ret_status = 3;
 	}
 	for (size_t i = 0; i < processes.count; i++)
@@ -137,14 +163,16 @@ const struct rcore_command rcore_cli_ps = {
 	.doc = "List the processes that run Ruby: the pid, the release, the state, the number "
 	       "of kernel threads, and the title of each. The state is that of the busiest "
 	       "thread: running, if any of them is. A process that cannot be read is listed "
-	       "with the reason.",
+	       "with the reason. NAME, as for -p, lists only those whose title contains it, or "
+	       "matches it as a pattern, such as 'puma*worker'.",
 	.options = options,
 	.size = sizeof(struct arguments),
+	.words = "[NAME]",
+	.operands_offset = MEMBER(names),
 	.shell_examples =
-		(const char *const[]){"rcore ps", "rcore ps --json | jq '.processes[].pid'",
-				      NULL},
-	.exit_status =
-		"Exit status: 0 complete; 1 a process could not be read; 2 the list "
-		"could not be created or written; 3 no process runs Ruby; 64 wrong usage.",
+		(const char *const[]){"rcore ps", "rcore ps puma",
+				      "rcore ps --json | jq '.processes[].pid'", NULL},
+	.exit_status = "Exit status: 0 complete; 1 a process could not be read; 2 the list "
+		       "could not be created or written; 3 none was found; 64 wrong usage.",
 	.run_in_shell = run_in_shell,
 };

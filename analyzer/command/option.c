@@ -124,7 +124,7 @@ static bool parse_version(const char *text, struct rcore_version_option *ret)
 static const char *const wanted[] = {
 	[RCORE_OPTION_NUMBER] = "a number",
 	[RCORE_OPTION_INDEX] = "a number",
-	[RCORE_OPTION_PID] = "the id of a process",
+	[RCORE_OPTION_PID] = "the id of a process or a part of its title",
 	[RCORE_OPTION_AMOUNT] = "a number from 1 to 1000000000",
 	[RCORE_OPTION_TIME] = "a time such as 90, 90s, 5m or 1h",
 	[RCORE_OPTION_VERSION] = "a Ruby release such as 3.3.8",
@@ -161,7 +161,8 @@ struct rcore_error *rcore_option_set(const struct rcore_option *option, void *ar
 		fits = parse_index(value, member);
 		break;
 	case RCORE_OPTION_PID:
-		if (value[strspn(value, "0123456789")])
+		/* No title begins with a dash; "-5" is no pid. */
+		if (value[0] != '-' && value[strspn(value, "0123456789")])
 			return rcore_ruby_process_find(value, has_descendants, member);
 		fits = parse_pid(value, member);
 		break;

@@ -147,6 +147,15 @@ static size_t add_up(struct place *places, size_t count)
 	return known;
 }
 
+/* Writes "3", or "all 3" or "both" if these are all. */
+static void put_count(size_t part, size_t all, FILE *out)
+{
+	if (part == all && all == 2)
+		fputs("both", out);
+	else
+		fprintf(out, "%s%zu", part == all ? "all " : "", part);
+}
+
 void rcore_summary_places(const struct rcore_snapshot *snapshot, const int *fibers,
 			  size_t count, FILE *out)
 {
@@ -164,8 +173,7 @@ void rcore_summary_places(const struct rcore_snapshot *snapshot, const int *fibe
 		if (count == 1)
 			fputs(rcore_fiber_text(snapshot, fibers[0]), out);
 		else
-			fprintf(out, "%s%zu", places[i].count == count ? "all " : "",
-				places[i].count);
+			put_count(places[i].count, count, out);
 		fputs(i ? " in " : places[i].count > 1 ? " wait in " : " waits in ", out);
 		rcore_summary_frame(places[i].frame, true, out);
 		left -= places[i].count;

@@ -4,7 +4,7 @@
 # child processes, whose commands the report names.
 module Held
   LINES = [
-    %r{^Blocked: 2 threads wait for the end of T\d+, which waits for the end of T\d+, which waits for Mutex 0x\h+ held by T\d+, which waits to read fd \d+ \(pipe:\[\d+\]\) in block in \S*hold \(holding\.rb:9\); all 2 wait in \S*outer \(holding\.rb:17\)$},
+    %r{^Blocked: 2 threads wait for the end of T\d+, which waits for the end of T\d+, which waits for Mutex 0x\h+ held by T\d+, which waits to read fd \d+ \(pipe:\[\d+\]\) in block in \S*hold \(holding\.rb:9\); both wait in \S*outer \(holding\.rb:17\)$},
     %r{^Blocked: T\d+ waits for Mutex 0x\h+ held by T\d+, which waits to read fd \d+ \(pipe:\[\d+\]\) in block in \S*hold \(holding\.rb:9\); T\d+ waits in \S*want \(holding\.rb:13\)$},
   ].freeze
 

@@ -52,6 +52,11 @@ module Listed
       test.with_program(ruby, "titled.rb", environment: {"TITLE" => "#{title}: two"}) do |other, |
         out, err, status = test.rcore("-p", title)
         test.same("two: output, status", ["", 64], [out, status])
+        [[title, [pid, other]], ["#{title}*two", [other]], ["#{title}: one", [pid]]].each do |name, pids|
+          rows, = list(test, name: name)
+          test.same("ps #{name}", pids.sort, rows.map { |row| row["pid"] }.sort)
+        end
+        test.same("ps of none", ["", 3], rcore("ps", "#{title}: three"))
         test.fail("two: #{err}") unless err.lines.size == 1 && err.include?("2 Ruby processes") && [pid, other].all? { |each| err.include?("#{each} (#{title}: ") }
       end
       test.with_program(ruby, "titled.rb", environment: {"TITLE" => title, "WORKERS" => "2"}) do |parent, |
@@ -106,8 +111,8 @@ module Listed
     reading&.close
   end
 
-  def self.list(test, program = Suite::RCORE, &before)
-    out, status = rcore("ps", "--json", program: program, &before)
+  def self.list(test, program = Suite::RCORE, name: nil, &before)
+    out, status = rcore("ps", "--json", *name, program: program, &before)
     report = JSON.parse(out)
     test.same("schema", "rcore-ps/1", report["schema"])
     test.same("order", report["processes"].map { |row| row["pid"] }.sort, report["processes"].map { |row| row["pid"] })

@@ -198,12 +198,16 @@ struct rcore_error *rcore_ruby_processes_read(struct rcore_ruby_processes *proce
 	return err;
 }
 
+static void deinit_process(struct rcore_ruby_process *process)
+{
+	free(process->command);
+	free(process->problem);
+}
+
 void rcore_ruby_processes_deinit(struct rcore_ruby_processes *processes)
 {
-	for (size_t i = 0; i < processes->count; i++) {
-		free(processes->items[i].command);
-		free(processes->items[i].problem);
-	}
+	for (size_t i = 0; i < processes->count; i++)
+		deinit_process(&processes->items[i]);
 	free(processes->items);
 	*processes = (struct rcore_ruby_processes){0};
 }
@@ -214,11 +218,8 @@ static const char *title_of(const struct rcore_ruby_process *process)
 						       : process->status.name;
 }
 
-/*
- * Whether a title contains `name`, as it is or as a pattern of the shell:
- * "unicorn worker[2]" has a bracket, "puma*worker 2" is one.
- */
-static bool matches(const struct rcore_ruby_process *process, const char *name)
+/* "unicorn worker[2]" has a bracket, "puma*worker 2" is a pattern. */
+bool rcore_ruby_process_matches(const struct rcore_ruby_process *process, const char *name)
 {
 	char pattern[256];
 	if (strstr(title_of(process), name))
@@ -226,6 +227,19 @@ static bool matches(const struct rcore_ruby_process *process, const char *name)
 	int length = snprintf(pattern, sizeof(pattern), "*%s*", name);
 	return strpbrk(name, "*?[") && length < (int)sizeof(pattern) &&
 	       !fnmatch(pattern, title_of(process), 0);
+}
+
+void rcore_ruby_processes_keep(struct rcore_ruby_processes *processes, const char *name)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < processes->count; i++) {
+		struct rcore_ruby_process *process = &processes->items[i];
+		if (rcore_ruby_process_matches(process, name))
+			processes->items[kept++] = *process;
+		else
+			deinit_process(process);
+	}
+	processes->count = kept;
 }
 
 static const struct rcore_ruby_process *find_pid(const struct rcore_ruby_processes *processes,
@@ -253,9 +267,9 @@ static bool descends(const struct rcore_ruby_processes *processes,
 static int common_ancestor(const struct rcore_ruby_processes *processes, const char *name)
 {
 	for (size_t i = 0; i < processes->count; i++) {
-		bool is_root = matches(&processes->items[i], name);
+		bool is_root = rcore_ruby_process_matches(&processes->items[i], name);
 		for (size_t j = 0; is_root && j < processes->count; j++)
-			is_root = !matches(&processes->items[j], name) ||
+			is_root = !rcore_ruby_process_matches(&processes->items[j], name) ||
 				  descends(processes, &processes->items[j],
 					   processes->items[i].pid);
 		if (is_root)
@@ -276,7 +290,7 @@ static struct rcore_error *too_many(const struct rcore_ruby_processes *processes
 	size_t shown = 0, used = 0;
 	for (size_t i = 0; i < processes->count && shown < SHOWN; i++) {
 		const struct rcore_ruby_process *process = &processes->items[i];
-		if (!matches(process, name))
+		if (!rcore_ruby_process_matches(process, name))
 			continue;
 		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%d (%s)",
 					 shown++ ? ", " : "", process->pid,
@@ -299,7 +313,7 @@ struct rcore_error *rcore_ruby_process_find(const char *name, bool has_descendan
 	size_t found = 0;
 	struct rcore_error *err = rcore_ruby_processes_read(&processes);
 	for (size_t i = 0; !err && i < processes.count; i++)
-		if (matches(&processes.items[i], name) && !found++)
+		if (rcore_ruby_process_matches(&processes.items[i], name) && !found++)
 			*ret_pid = processes.items[i].pid;
 	int root = found > 1 ? common_ancestor(&processes, name) : 0;
 	if (!err && root && has_descendants)

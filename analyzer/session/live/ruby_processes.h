@@ -48,6 +48,15 @@ char *rcore_process_title(int pid);
  */
 char rcore_ruby_process_state(const struct rcore_ruby_process *process);
 
+/*
+ * Returns whether the title or command line contains `name`, as it is or as a
+ * pattern (fnmatch(3)).
+ */
+bool rcore_ruby_process_matches(const struct rcore_ruby_process *process, const char *name);
+
+/* Removes those that do not match `name`. */
+void rcore_ruby_processes_keep(struct rcore_ruby_processes *processes, const char *name);
+
 void rcore_ruby_processes_deinit(struct rcore_ruby_processes *processes);
 
 /*

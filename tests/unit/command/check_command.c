@@ -215,9 +215,14 @@ START_TEST(errors_name_the_word)
 		{{"--amount", "0"},
 		 "option '--amount' requires a number from 1 to 1000000000, not '0'"},
 		{{"-i", "1x"}, "option '--index' requires a number, not '1x'"},
-		{{"--pid=0"}, "option '--pid' requires the id of a process, not '0'"},
+		{{"--pid=0"},
+		 "option '--pid' requires the id of a process or a part of its title, not '0'"},
 		{{"-p2147483648"},
-		 "option '--pid' requires the id of a process, not '2147483648'"},
+		 "option '--pid' requires the id of a process or a part of its title, not "
+		 "'2147483648'"},
+		{{"-p", "-5"},
+		 "option '--pid' requires the id of a process or a part of its title, not "
+		 "'-5'"},
 		{{"-oa", "-ob"},
 		 "option '--output' names one file; run the command again to write 'b', too"},
 		{{"--choice=blue"}, "option '--choice' must be red or green, not 'blue'"},
