@@ -36,7 +36,7 @@ extern const size_t rcore_cli_list_count;
 /* Returns the command of this name, or NULL. */
 const struct rcore_command *rcore_cli_find(const char *name);
 
-/* Returns the command that a mistyped word may be meant to be, or NULL. */
+/* Returns the command that the user may mean by a mistyped word, or NULL. */
 const char *rcore_cli_nearest(const char *word);
 
 /*

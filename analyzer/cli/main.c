@@ -46,7 +46,7 @@ static int print_help(void)
 	return 0;
 }
 
-/* Prints that `word` is wrong, and the command that it may be meant to be. */
+/* Prints that `word` is wrong, and which command the user may have meant. */
 static int suggest(const char *before, const char *word, const char *after)
 {
 	const char *name = rcore_cli_nearest(word);
@@ -125,9 +125,9 @@ static void on_shrunk_file(int signo)
 }
 
 /*
- * If a standard file is closed, the next file that is opened would get its
- * number: the recording would hold messages. Reading and writing this one fails
- * as if it were closed.
+ * If a standard file is closed, the next file that rcore opens would get its
+ * number, and a recording would contain messages. With O_PATH, reads and writes
+ * fail as if the file were still closed.
  */
 static void fill_standard_files(void)
 {

@@ -20,7 +20,7 @@ static void interrupt(int signo)
 	interrupted = 1;
 }
 
-/* A program that rcore starts does not inherit a handler. */
+/* A program that rcore starts inherits SIG_IGN, but not a handler. */
 static void ignore(int signo)
 {
 }

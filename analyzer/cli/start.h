@@ -10,7 +10,7 @@
 struct rcore_started {
 	int pid; /* 0: none */
 	bool has_ended;
-	int status; /* if it has: as wait(2) returns it */
+	int status; /* if it has ended: as wait(2) returns it */
 };
 
 /*
@@ -20,14 +20,14 @@ struct rcore_started {
 struct rcore_error *rcore_start(const struct rcore_strings *command, struct rcore_started *ret);
 
 /*
- * Waits until the program has ended, for so many milliseconds. Sets its status,
- * or leaves it running.
+ * Waits at most so many milliseconds for the program to end. Sets `has_ended`
+ * and `status` if it does; otherwise leaves it running.
  */
 void rcore_start_wait(struct rcore_started *started, unsigned milliseconds);
 
 /*
- * From now on, Ctrl-C and SIGTERM are counted and do not end rcore, and a write
- * beyond the limit of a file's size fails.
+ * From now on, SIGINT, SIGTERM and SIGHUP set *rcore_start_interrupted() and do
+ * not end rcore, and a write beyond `ulimit -f` fails with EFBIG.
  */
 void rcore_start_watch(void);
 const volatile sig_atomic_t *rcore_start_interrupted(void);

@@ -46,7 +46,7 @@ enum rcore_option_kind {
 	RCORE_OPTION_PID,    /* int: a pid, or a part of a title */
 	/* size_t: a number from 1 to RCORE_OPTION_AMOUNT_MAX. */
 	RCORE_OPTION_AMOUNT,
-	/* size_t: seconds, as AMOUNT, also written as 90s, 5m or 1h. */
+	/* size_t: seconds, in the same range; written as 90, 90s, 5m or 1h. */
 	RCORE_OPTION_TIME,
 	/* struct rcore_version_option: a release such as 3.3.8. */
 	RCORE_OPTION_VERSION,

@@ -53,8 +53,9 @@ const struct rcore_command *rcore_find_subcommand(const struct rcore_command *co
 						  const char *word);
 
 /*
- * Fails if one of the words of a command that was found without a subcommand is
- * a subcommand, or nearly one, and no file. Error: USAGE.
+ * Checks the words of a command that was called without a subcommand. Fails if
+ * one of them is (nearly) the name of a subcommand, but not that of a file.
+ * Error: USAGE.
  */
 struct rcore_error *rcore_check_subcommand(const struct rcore_command *command,
 					   const struct rcore_strings *words);

@@ -87,7 +87,7 @@ static bool parse_amount(const char *text, size_t *ret)
 	return parse_number(text, ret) && *ret && *ret <= RCORE_OPTION_AMOUNT_MAX;
 }
 
-/* Reads a number of seconds, or of what its last letter names. */
+/* Reads a number of seconds, or of the unit that the last letter names. */
 static bool parse_time(const char *text, size_t *ret)
 {
 	static const struct {

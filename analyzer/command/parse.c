@@ -115,7 +115,7 @@ static struct rcore_error *complain(const char *before, const char *word, const 
 				  rcore_escape(escaped, sizeof(escaped), word), after);
 }
 
-/* Suggests the option that `word` may be meant to be. */
+/* Suggests the option that the user may mean by `word`. */
 static struct rcore_error *complain_unknown(const struct tables *tables, const char *word)
 {
 	struct rcore_nearest nearest = {word + 2, strcspn(word + 2, "="), NULL, 0};

@@ -23,7 +23,7 @@ enum rcore_summary_kind {
 	RCORE_SUMMARY_CONNECTIONS,
 	/* Fibers of a scheduler that are parked and wait. */
 	RCORE_SUMMARY_FIBERS,
-	/* Fibers wait for the end of a thread that is blocked itself. */
+	/* Fibers wait for the end of a thread that is itself blocked. */
 	RCORE_SUMMARY_JOIN,
 	RCORE_SUMMARY_KINDS, /* how many kinds there are */
 };
@@ -39,10 +39,11 @@ struct rcore_summary_line {
 	 * escaped.
 	 */
 	const char *text;
-	uint64_t object; /* VALUE of the lock or queue; 0: none or unknown */
+	/* VALUE of the lock, the queue or the thread; 0: none or unknown. */
+	uint64_t object;
 	/*
-	 * Index of the fiber that holds the lock or the GVL; JOIN: of the last
-	 * one for which the others wait. -1: none.
+	 * Index of the fiber that holds the lock or the GVL; JOIN: of the one
+	 * at the end of the chain of waits. -1: none.
 	 */
 	int holder;
 	/*

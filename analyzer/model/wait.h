@@ -90,7 +90,7 @@ struct rcore_wait {
 	/*
 	 * As Ruby inspects it: the timeout, "0.5"; RESOLVE: the host's name;
 	 * SYSCALL: the path of the file that it opens; PROCESS: the command of
-	 * the child, if it runs. NULL: unknown.
+	 * the child, which a core does not have. NULL: unknown.
 	 */
 	const char *argument;
 	bool has_pid;

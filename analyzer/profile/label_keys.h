@@ -5,8 +5,8 @@
 #include "profile/profile.h"
 
 /*
- * The keys of the labels that a recording has, for a message about one that it
- * does not have: the first ones.
+ * The first keys of the labels in a recording, for a message about a key that
+ * it does not have.
  */
 enum { RCORE_LABEL_KEYS = 16 };
 
@@ -18,7 +18,10 @@ struct rcore_label_keys {
 
 void rcore_label_keys_add(struct rcore_label_keys *keys, uint32_t string);
 
-/* Writes "samples have the labels path, tenant" or "no sample has a label". */
+/*
+ * Writes "samples have the labels path, tenant" or "no sample has a label".
+ * Ends with " ..." if there are more than RCORE_LABEL_KEYS.
+ */
 void rcore_label_keys_text(const struct rcore_label_keys *keys,
 			   const struct rcore_profile *profile, char *buffer, size_t size);
 

@@ -220,7 +220,7 @@ static uint32_t move_labels(struct rcore_totals *totals, const struct rcore_prof
 	return rcore_profile_labels(totals->profile, moved, count);
 }
 
-/* Redacted, like those of move_labels(). */
+/* Keeps the keys of a set of labels, redacted as move_labels() does. */
 static void keep_keys(struct rcore_totals *totals, const struct rcore_profile *from,
 		      uint32_t set)
 {

@@ -99,7 +99,7 @@ struct rcore_totals {
 	struct rcore_amounts sums[RCORE_SIDES];
 	uint64_t filtered; /* samples that did not meet `where` */
 	bool has_label;    /* a sample had the key `by_label` */
-	/* With `where` or `by_label`: the keys of all samples. */
+	/* With `where` or `by_label`: the keys that any sample has. */
 	struct rcore_label_keys label_keys;
 	/*
 	 * There were more different stacks, fibers and labels than fit in

@@ -10,12 +10,13 @@
  * Selects the threads and fibers that a report shows. A thread is named by its
  * id ("T2"), its kernel thread id ("1240"), its Thread VALUE or its
  * rb_thread_t; a fiber by its id, its Fiber VALUE or its rb_fiber_t. The last
- * two are in hex ("0x7f..."). A kernel thread without Ruby has only its id.
+ * two are in hex ("0x7f..."). A kernel thread without Ruby is named by its
+ * kernel thread id.
  */
 struct rcore_pick {
 	int thread; /* index; -1: all */
 	int fiber;  /* index; -1: all */
-	/* A kernel thread without Ruby; then no thread or fiber is selected. */
+	/* If it is not NULL, no Ruby thread or fiber is selected. */
 	const struct rcore_other_thread *other;
 	/* With conditions on the context; NULL: none. */
 	const struct rcore_report_options *where;
@@ -53,8 +54,8 @@ struct rcore_error *rcore_pick_other(const struct rcore_snapshot *snapshot,
 				     const struct rcore_other_thread **ret);
 
 /*
- * Returns the kernel thread without Ruby that died, if its stack was read or
- * could not be; or NULL.
+ * Returns the kernel thread without Ruby that died. Returns NULL if a Ruby
+ * thread died, or if rcore did not try to read the stack.
  */
 const struct rcore_other_thread *rcore_died_other(const struct rcore_snapshot *snapshot);
 

@@ -37,11 +37,11 @@ struct rcore_error *rcore_report_text(const struct rcore_snapshot *snapshot,
 				      const struct rcore_report_options *options, FILE *out);
 
 /*
- * Writes the stack of rcore_pick_other(), or else of one fiber: that of
- * options->fiber, or the fiber that options->thread runs, or that of
- * rcore_pick_one_fiber(). `frame` is the number of the only Ruby frame to
- * write, or -1. Error: USAGE as above, or if
- * there is no such frame.
+ * Writes one stack. If rcore_pick_other() finds a kernel thread without Ruby,
+ * that is its stack. Otherwise it is that of options->fiber, of the fiber that
+ * options->thread runs, or of the one that rcore_pick_one_fiber() finds.
+ * `frame` is the number of the only Ruby frame to write, or -1. Error: USAGE as
+ * above, or if there is no such frame.
  */
 struct rcore_error *rcore_report_stack(const struct rcore_snapshot *snapshot,
 				       const struct rcore_report_options *options, long frame,

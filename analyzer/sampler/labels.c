@@ -155,10 +155,10 @@ static RCORE_HOT bool is_same(struct rcore_sampler *sampler, struct rcore_contex
 }
 
 /*
- * Finds out anew which context the Fiber has. All is read from one copy of the
- * pages, which the threads of a tick share: what is kept for comparisons has
- * the labels that it stands for, and a search in the data of a stripped Ruby
- * takes one system call for each page.
+ * Looks up anew which context the Fiber has. Reads everything from one copy of
+ * the pages, which the threads of a tick share. So the words that are kept for
+ * comparisons match the labels, and a search in the data of a stripped Ruby
+ * takes only one system call for each page.
  */
 static void look(struct rcore_sampler *sampler, struct rcore_track *track)
 {
@@ -222,7 +222,7 @@ bool rcore_sampler_context_holds(struct rcore_sampler *sampler, struct rcore_tra
 	watch->is_copied = false;
 	if (holds)
 		return true;
-	/* What the tick has read is older. */
+	/* The pages that the tick has read are older than the change. */
 	rcore_cache_drop(sampler->pages);
 	look(sampler, track);
 	return watch->labels == labels;

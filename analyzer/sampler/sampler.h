@@ -317,7 +317,9 @@ bool rcore_sampler_bpf_may_pass(const struct rcore_error *err);
 
 /* Returns an error if the process has ended or has become another program. */
 struct rcore_error *rcore_sampler_check(const struct rcore_sampler *sampler);
-/* Returns whether the process runs another program than when it was opened. */
+/*
+ * Returns whether the process has executed another program since it was opened.
+ */
 bool rcore_sampler_has_executed(const struct rcore_sampler *sampler);
 
 /*

@@ -286,7 +286,7 @@ static struct rcore_error *why_nothing(struct rcore_sampling *sampling,
 	return last;
 }
 
-/* `last` is why the last process is no longer sampled; may be NULL. */
+/* `last` is why the last process can no longer be sampled; NULL: unknown. */
 static void note_end(struct rcore_sampling *sampling, uint64_t now,
 		     const struct rcore_error *last)
 {

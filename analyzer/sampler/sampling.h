@@ -88,8 +88,9 @@ struct rcore_sampling_summary {
 	/* It ended because no process was left, not because it was stopped. */
 	bool has_ended;
 	/*
-	 * has_ended: `pid` goes on, but cannot be sampled any more: it runs a
-	 * program that is not Ruby, or `why` says why; "": not known.
+	 * With has_ended: `pid` still runs, but can no longer be sampled. It
+	 * became a program that is not Ruby (is_foreign), or `why` says why
+	 * ("": unknown).
 	 */
 	bool is_alive, is_foreign;
 	char why[160];

@@ -146,13 +146,13 @@ enum { RCORE_CONTEXT_PIECES = 2 };
 size_t rcore_sampler_aim_context(struct rcore_context_watch *watch, struct rcore_piece **ret);
 /*
  * Sets track->context.labels to those of the fiber's context. Returns whether
- * they were looked up anew: later than the rest of the tick was read.
+ * they were looked up anew, so after the rest of the tick was read.
  */
 bool rcore_sampler_context(struct rcore_sampler *sampler, struct rcore_track *track,
 			   uint64_t now);
 /*
- * Compares track->context.labels with the process, after a tick. Returns
- * whether they are still right; if not, sets them anew.
+ * Reads the context again, after it was looked up. Returns whether
+ * track->context.labels are still right; if not, sets them anew.
  */
 bool rcore_sampler_context_holds(struct rcore_sampler *sampler, struct rcore_track *track);
 bool rcore_sampler_is_wanted(struct rcore_sampler *sampler, uint32_t labels);
@@ -168,8 +168,8 @@ struct rcore_profile_label rcore_sampler_label(struct rcore_sampler *sampler,
  */
 void rcore_sampler_add_work(struct rcore_sampler *sampler, struct rcore_track *track);
 /*
- * Sets track->labels to those of the context, and adds these fields if both
- * were there at one moment.
+ * Sets track->labels to those of the context. Adds these fields, too, unless
+ * they may be of another request.
  */
 void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_track *track,
 			  uint64_t now);

@@ -214,7 +214,7 @@ static RCORE_HOT bool is_same(struct rcore_sampler *sampler, struct rcore_track 
 	       watch->key == rcore_work_words_key(sampler, track);
 }
 
-/* Returns whether it was looked up anew. */
+/* Returns whether the work was looked up anew. */
 static RCORE_HOT bool look_at_work(struct rcore_sampler *sampler, struct rcore_track *track,
 				   bool is_late)
 {
@@ -237,7 +237,7 @@ static RCORE_HOT bool look_at_work(struct rcore_sampler *sampler, struct rcore_t
 	if (!is_known) {
 		watch->is_known = true;
 		works->looks++;
-		/* What one of both has searched for, the other need not. */
+		/* Neither searches for what the other has found. */
 		works->ruby.statics = sampler->codes.ruby.statics;
 		struct rcore_error *err = look(sampler, track);
 		sampler->codes.ruby.statics = works->ruby.statics;
@@ -274,10 +274,10 @@ RCORE_HOT void rcore_sampler_add_work(struct rcore_sampler *sampler, struct rcor
 }
 
 /*
- * What is looked up is read later than the stack was copied, and each of both
- * at its own time. The thread may have begun its next request in between. So
- * each is read again after the other: if neither has changed, both were there
- * at one moment.
+ * The context and the work are read after the stack was copied, and not at the
+ * same time. The thread may have begun its next request in between. So each is
+ * read again after the other. If neither has changed, there was a moment at
+ * which the thread had both.
  */
 RCORE_HOT void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_track *track,
 				    uint64_t now)

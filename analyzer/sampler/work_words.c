@@ -61,7 +61,7 @@ struct frame_words {
 	uint64_t addresses[FRAME_WORDS], values[FRAME_WORDS];
 };
 
-/* From the copy. Returns false if the frame was not copied. */
+/* Reads them from the copied stack. Returns false if they are not in it. */
 static bool read_frame(const struct rcore_layout *layout, const struct rcore_track *track,
 		       size_t place, struct frame_words *ret)
 {

@@ -169,8 +169,9 @@ static void find_overflow(const struct rcore_process *process,
 	bool nothing_saved = !original && !process->siginfo.present;
 	uint64_t address = original ? cause->original_address : cause->address;
 	/*
-	 * A thread without a stack for signals cannot run Ruby's handler if its
-	 * stack overflows. So the kernel ends the process, with SI_KERNEL.
+	 * If the stack of a thread without an alternate signal stack overflows,
+	 * the thread cannot run Ruby's handler. So the kernel ends the process,
+	 * with SI_KERNEL.
 	 */
 	if (!original && cause->code == SI_KERNEL && cause->fault.has_address) {
 		known = true;

@@ -8,8 +8,9 @@
 #include "triage/workers.h"
 
 /*
- * Threads that wait for the end of a thread that is blocked itself. If it is
- * not, what it does is on its own stack, and many a main thread waits so.
+ * Threads that wait for the end of a thread that is itself blocked. If it is
+ * not blocked, there is no line, because many main threads wait like this, and
+ * the stack of the other thread shows what it does.
  */
 
 static bool is_join(const struct rcore_wait *wait)
@@ -17,7 +18,7 @@ static bool is_join(const struct rcore_wait *wait)
 	return wait && wait->kind == RCORE_WAIT_JOIN;
 }
 
-/* Marks those whose waiters' lines say what they wait for in turn. */
+/* Marks the fibers that need no line, because another line leads to them. */
 static bool *list_followed(const struct rcore_snapshot *snapshot)
 {
 	bool *followed = rcore_calloc(snapshot->fiber_count, sizeof(*followed));

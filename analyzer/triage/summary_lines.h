@@ -61,9 +61,8 @@ struct rcore_error *rcore_summary_add(struct rcore_summary *summary,
 				      char **text);
 
 /*
- * Adds a line for each thread that is blocked and whose end others wait for,
- * unless nobody waits for it but those that other lines are about. Error:
- * NO_MEMORY.
+ * Adds a line for each blocked thread whose end others wait for, unless other
+ * lines already lead to all of these. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_summary_joins(struct rcore_summary *summary);
 

@@ -202,8 +202,8 @@ void rcore_summary_current(const struct rcore_snapshot *snapshot, const struct r
 }
 
 /*
- * Writes what one fiber does, and where unless the next fiber says more.
- * Returns the next one, or -1.
+ * Writes what one fiber does. Also writes where, unless it waits for a lock or
+ * for another fiber. Returns the fiber that it waits for, or -1.
  */
 static int write_link(const struct rcore_snapshot *snapshot, int index, FILE *out)
 {

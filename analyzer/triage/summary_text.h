@@ -31,7 +31,7 @@ void rcore_summary_places(const struct rcore_snapshot *snapshot, const int *fibe
 
 /*
  * Writes what the holder of a lock does, and where: ", which sleeps for 5 s in
- * Rate.fetch (app/rate.rb:14)". If it waits for a fiber itself (see
+ * Rate.fetch (app/rate.rb:14)". If it waits for another fiber (see
  * rcore_waited_fiber()), what that one does follows.
  */
 void rcore_summary_holder(const struct rcore_snapshot *snapshot, int fiber, FILE *out);
@@ -41,9 +41,10 @@ void rcore_summary_state(const struct rcore_snapshot *snapshot, int fiber, const
 			 FILE *out);
 
 /*
- * Writes ", which runs T3.F2" if the wait names the thread T3, because it is to
- * end or holds the lock (up to 2.7, rb_mutex_t has no fiber), and the sentence
- * goes on with this fiber of it.
+ * Writes ", which runs T3.F2" if the text of the wait names only the thread T3,
+ * and the sentence goes on with that fiber. A wait names a thread if it is for
+ * the end of the thread, or for a lock up to 2.7, where rb_mutex_t has no
+ * fiber.
  */
 void rcore_summary_current(const struct rcore_snapshot *snapshot, const struct rcore_wait *wait,
 			   int next, FILE *out);

@@ -44,7 +44,8 @@ int rcore_waited_fiber(const struct rcore_snapshot *snapshot, int fiber)
 
 size_t rcore_wait_chain(const struct rcore_snapshot *snapshot, int fiber, int *ret)
 {
-	int last = fiber, mark = fiber; /* an earlier fiber: a cycle (Brent) */
+	/* If `mark` comes again, there is a cycle (Brent's algorithm). */
+	int last = fiber, mark = fiber;
 	size_t steps = 0, lap = 1, since = 0;
 	for (;;) {
 		int next = rcore_waited_fiber(snapshot, last);

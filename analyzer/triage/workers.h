@@ -34,16 +34,16 @@ const struct rcore_frame *rcore_application_frame(const struct rcore_fiber *fibe
 int rcore_owner_fiber(const struct rcore_snapshot *snapshot, const struct rcore_owner *owner);
 
 /*
- * Returns the index of the fiber that a fiber waits for: the one that holds its
- * lock, the one that the thread runs whose end it waits for, or the one of its
- * task. -1: it waits for nothing of this kind, or for whom is unknown.
+ * Returns the index of the fiber that a fiber waits for: the one that holds the
+ * lock, the one that runs in the thread to be joined, or the one of the task.
+ * Returns -1 if it waits for something else, or the fiber is unknown.
  */
 int rcore_waited_fiber(const struct rcore_snapshot *snapshot, int fiber);
 
 /*
- * Follows such waits to the last fiber, which waits for none. Returns the
- * number of steps, and the fiber in *ret; or 0 if there is a cycle, or the
- * fiber itself is the last.
+ * Follows such waits to the last fiber, which waits for no other. Returns the
+ * number of steps, and the last fiber in *ret. Returns 0 if there is a cycle,
+ * or if the fiber itself is the last one.
  */
 size_t rcore_wait_chain(const struct rcore_snapshot *snapshot, int fiber, int *ret);
 

@@ -24,8 +24,8 @@ static struct rcore_error *note(struct rcore_ruby *ruby, struct rcore_facts *fac
 }
 
 /*
- * Finds the class Object, starting at the Thread object of a thread. In a pack
- * of --redact all, whose names are stars, it cannot be found: returns 0.
+ * Finds the class Object, starting at the Thread object of a thread. *ret is 0
+ * in a pack of --redact all: its names consist of stars.
  */
 static struct rcore_error *find_object(struct rcore_ruby *ruby, uint64_t thread, uint64_t *ret)
 {

@@ -44,7 +44,8 @@ class Wide; end
   30.times { |k| object.instance_variable_set(:"@w#{i}_#{k}", k) }
   keep("object of many shapes", object)
 end
-# Up to 3.2, a class or a String never has one; later, they do if no more shapes can be made.
+# Up to 3.2, a class or a String never has such a table. From 3.3 on, it does if
+# no more shapes can be made.
 if RUBY_VERSION >= "3.3"
   7_500.times do |i|
     text = "".dup

@@ -254,7 +254,7 @@ module Elsewhere
   end
 
   # A thread that works in C without the GVL waits for nothing. Between two
-  # calls, it wants the GVL.
+  # calls, it waits for the GVL, so the test looks again.
   def self.without_gvl(test, ruby)
     test.with_program(ruby, "deflating.rb") do |pid, |
       looks = Array.new(ATTEMPTS) do

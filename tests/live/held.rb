@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 
-# Threads that wait for others, which wait for others in turn: the first lines name the last one. Others wait for
-# child processes, whose commands the report names.
+# Threads that wait for others, which wait for others in turn: the first lines
+# name the last of these. Some threads wait for child processes: the report
+# names the command of the child.
 module Held
   LINES = [
     %r{^Blocked: 2 threads wait for the end of T\d+, which waits for the end of T\d+, which waits for Mutex 0x\h+ held by T\d+, which waits to read fd \d+ \(pipe:\[\d+\]\) in block in \S*hold \(holding\.rb:9\); both wait in \S*outer \(holding\.rb:17\)$},

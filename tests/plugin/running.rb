@@ -25,7 +25,7 @@ class RunningProgram < Debuggee
     @workshop.close
   end
 
-  # Waits until each thread is asleep where it stays.
+  # Waits until each thread sleeps in the call in which it stays.
   def rest
     wait_until("threads that stay asleep") { settled?(pid, :sleep) }
   end

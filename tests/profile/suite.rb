@@ -155,7 +155,7 @@ class Suite
     check("--where without labels", status == 64 && errors.include?("; no sample has a label;"), errors)
   end
 
-  # The keys of its samples, in any order, as a pattern.
+  # Returns a pattern for the message that lists the keys, in any order.
   def labels(recorded)
     keys = recorded.truth.samples.flat_map { |sample| sample.labels.keys }.uniq
     "samples have the labels (?:#{keys.permutation.map { |order| order.join(", ") }.join("|")})"

@@ -3,9 +3,11 @@
 # Labels of threads and fibers that wait in the same frames as before, for another request: nothing but the labels shows that.
 module Alike
   SECONDS = 3
-  # Of the requests that random moments would have seen, this share must have been seen: ticks are not random.
+  # The share of the expected() requests that must have been seen. It is not 1,
+  # because ticks do not come at random moments.
   SEEN = 0.5
-  # The share of samples whose labels may be of two requests: a Hash at the address of the one before it looks like that one.
+  # The share of samples whose labels may be of two requests: rcore cannot tell
+  # a Hash from an older one at the same address.
   MIXED = 0.02
   LOOKS = 5
   # On a busy machine, rcore may miss fibers that live for 20 milliseconds.
@@ -62,7 +64,8 @@ module Alike
     format("%d values of %s in %d samples; %.0f are expected", texts.uniq.size, key, texts.size, wanted)
   end
 
-  # How many of the requests so many samples see at random moments. If the machine is busy, a few last for most of the time.
+  # How many requests so many samples would see at random moments. On a busy
+  # machine, a few requests last for most of the time.
   def self.expected(requests, samples)
     all = requests.sum(&:seconds)
     requests.sum { |request| 1 - (1 - request.seconds / all)**samples }

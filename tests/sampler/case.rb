@@ -83,8 +83,8 @@ class SamplerCase < LiveCase
     read(path)
   end
 
-  # Records until the block, which works meanwhile, has ended. It gets the paths
-  # of the recording and of what rcore says.
+  # Records until the block, which works meanwhile, has ended. The block gets
+  # the paths of the recording and of the messages of rcore.
   def record_while(ruby, pid, *options)
     path = File.join(folder, "while.rec")
     log = File.join(folder, "while.log")

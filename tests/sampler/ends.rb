@@ -70,7 +70,7 @@ module Ends
     "sleep 30" => nil,
   }.freeze
 
-  # How the last line says what became of a COMMAND.
+  # What the last line says about the end of a COMMAND.
   PROGRAM_ENDS = {
     "sleep 1" => nil,
     "sleep 1; exit 3" => "; the program ended with exit status 3;",
@@ -78,7 +78,7 @@ module Ends
     "sleep 20" => /\A; the program goes on as process \d+;\z/,
   }.freeze
 
-  # A process that comes to its end may take long for it on a busy machine.
+  # On a busy machine, a process may take long to end.
   SECONDS, MOST_SECONDS = 5, 60
 
   def self.early(test, code, text)
@@ -114,7 +114,7 @@ module Ends
     Child.stop(pid) if pid
   end
 
-  # A limit of the shell is an error like a full disk.
+  # A file that exceeds `ulimit -f` is an error, like a full disk.
   def self.largest_file(test)
     code = "def a(n) = n.zero? ? 2_000.times { |i| i.to_s } : n % 7 < 3 ? b(n / 2) : a(n - 1)\ndef b(n) = n.zero? ? 1_000.times(&:to_s) : rand < 0.5 ? a(n - 1) : b(n - 1)\nloop { a(rand(99)) }"
     pid = Process.spawn(RbConfig.ruby, "--disable-gems", "-e", code, pgroup: true)
@@ -128,7 +128,8 @@ module Ends
     Child.stop(pid) if pid
   end
 
-  # The program goes on after its main thread has ended, as /proc/PID does not.
+  # The program goes on after its main thread has ended, although /proc/PID then
+  # shows a zombie.
   def self.main_thread(test, ruby)
     test.with_program(ruby, "moments.rb", "main") do |pid, _|
       path = File.join(test.folder, "main.rec")
@@ -159,7 +160,8 @@ module Ends
   MOMENTS = Integer(ENV["MOMENTS"] || 8)
   ENDED = /\A(?:|; the process ended;|; all processes ended;)\z/.freeze
   BECAME = /\A(?:|; the process became another program;)\z/.freeze
-  # Which ends may be reported: a moment may come after the recording, or be too short to be seen.
+  # Which ends rcore may report. It reports none if the process ends after the
+  # recording, and may miss a program that ends at once.
   SENTENCES = {
     "exit" => ENDED, "raise" => ENDED, "kill" => ENDED,
     "exec" => BECAME, "thread" => BECAME,
@@ -167,10 +169,11 @@ module Ends
     "short" => /\A(?:|; the process ended;|; the process became another program(?:, and ended)?;|; the process became a program that is not Ruby;)\z/,
     "fork" => /\A\z/, "main" => /\A\z/, "stop" => /\A\z/
   }.freeze
-  # If the moment comes before the first sample.
+  # What rcore may report if that happens before the first sample.
   TOO_EARLY = /\Arcore: (?:process \d+ (?:ended while it was being read|is a zombie|is ending|started another program|could not be stopped in time)|no samples: the process ended|there is no process|not a Ruby process)/.freeze
 
-  # Random moments. MOMENTS is how many, SEED repeats them.
+  # The process ends, executes a program, forks or stops at random moments.
+  # MOMENTS says how many there are. SEED repeats them.
   def self.moments(test, ruby)
     random = Random.new(Draw::SEED + ruby.name.sum)
     early = 0
@@ -182,7 +185,7 @@ module Ends
     test.note = "#{MOMENTS} moments with seed #{Draw::SEED}, #{early} before the first sample"
   end
 
-  # Returns 1 if there was no sample yet.
+  # Returns 1 if there was no sample yet, otherwise 0.
   def self.moment(test, ruby, name, kind, options, delay)
     path = File.join(test.folder, "moment.rec")
     FileUtils.rm_f(path)
@@ -218,8 +221,8 @@ module Ends
   PROGRAMS = 8
 
   # At first, a program that was just executed has no mappings, or only those of
-  # the dynamic linker. Each one executes the next one once it has samples, or
-  # if rcore has ended.
+  # the dynamic linker. Each program executes the next one once it has samples,
+  # or once rcore has ended.
   def self.executes(test, ruby)
     test.with_program(ruby, "executes.rb", PROGRAMS) do |pid, _, folder|
       recording = test.record_while(ruby, pid, "-r", 999) do |path, log|

@@ -220,11 +220,11 @@ module Times
   SHORT = 1 # second
   ROUNDS = 5
 
-  # So many that the recording ends in the first round. Each of them represents
-  # time all the same. rcore may be late for the end, because its first tick
-  # takes half a second of a processor. What it does after the end takes more
-  # than twice as long, and a busy machine slows down both, unless it becomes
-  # less busy between them.
+  # There are so many fibers that the recording ends in the first round. Each of
+  # them represents time all the same. The recording may end late, because the
+  # first tick needs half a second of a processor. What rcore does after the end
+  # takes more than twice as long, and must not count. A busy machine slows down
+  # both, unless it becomes less busy in between. So there are several attempts.
   def self.one_round(test, ruby)
     test.with_program(ruby, "fibers.rb", LONG_ROUND / 4) do |pid, counter|
       late = []
@@ -238,7 +238,7 @@ module Times
     end
   end
 
-  # Returns the seconds of the recording, and for how many rcore ran.
+  # Returns how many seconds the recording has, and how many rcore ran.
   def self.record_round(test, ruby, pid)
     path = File.join(test.folder, "round.rec")
     begun = Process.clock_gettime(Process::CLOCK_MONOTONIC)

@@ -4,13 +4,13 @@ require_relative "child"
 
 # Ports of 127.0.0.1, for servers that must be told one.
 module Port
-  # The kernel gives these to connections and to servers that ask for any port,
-  # and some tests have hundreds of connections.
+  # The kernel assigns these to connections, of which some tests have hundreds,
+  # and to servers that ask for any port.
   ANY = Range.new(*File.read("/proc/sys/net/ipv4/ip_local_port_range").split.map(&:to_i))
   OTHERS = ((10_000..65_535).to_a - ANY.to_a).freeze
 
-  # Returns one that is free. Until the server takes it, only a test that draws
-  # the same one can take it.
+  # Returns a port that is free. Only a test that draws the same one can take it
+  # before the server does.
   def self.free
     TCPServer.open("127.0.0.1", OTHERS.sample || 0) { |server| server.local_address.ip_port }
   rescue Errno::EADDRINUSE
@@ -38,7 +38,7 @@ module Port
     false
   end
 
-  # The child is not waited for here, but by who started it.
+  # Does not wait for the child: whoever started it does.
   def self.ended?(pid)
     File.read("/proc/#{pid}/stat")[/.*\) (\w)/, 1] == "Z"
   end

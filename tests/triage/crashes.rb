@@ -89,7 +89,8 @@ class Crashes
     Open3.capture2e(RCORE, command, crash.core, *crash.files, *options, binmode: true)[0]
   end
 
-  # A thread without Ruby is printed like others, first: recursion once, with its count.
+  # A thread without Ruby that died comes first. Its recursion is printed once,
+  # with its count.
   def fold(job, crash)
     text = print("analyze", crash)
     stack = text[/^\* LWP \d+  runs no Ruby thread\n(?: .*\n)*/].to_s.lines

@@ -257,7 +257,7 @@ static struct rcore_error *sample(struct rcore_cli_target *target, struct rcore_
 	return err ? err : rcore_sampling_run(&sampling, record->profile);
 }
 
-/* Something was sampled, or rcore was interrupted, but there are no samples. */
+/* Returns the error of a recording that has ended without samples. */
 static struct rcore_error *why_nothing(const struct rcore_record *record)
 {
 	const struct rcore_sampling_summary *summary = &record->summary;
@@ -274,7 +274,10 @@ static struct rcore_error *why_nothing(const struct rcore_record *record)
 							       : "the time was over");
 }
 
-/* Ctrl-C ends the program, too, but not as fast. */
+/*
+ * Waits for the exit status, which the summary prints. Ctrl-C goes to the
+ * program, too, which may need a moment to end.
+ */
 static void wait_for_program(struct rcore_record *record)
 {
 	enum { IF_INTERRUPTED = 300, IF_ENDED = 2000 }; /* ms */

@@ -43,7 +43,7 @@ void rcore_record_progress(const struct rcore_record_summary *shown)
 	fflush(stderr);
 }
 
-/* What became of a program that rcore has started. */
+/* Prints what became of the program that rcore started. */
 static void summarize_program(const struct rcore_started *started)
 {
 	char name[RCORE_SIGNAL_SIZE];
@@ -57,7 +57,7 @@ static void summarize_program(const struct rcore_started *started)
 			WEXITSTATUS(started->status));
 }
 
-/* What became of the process. */
+/* Prints what became of the process or of the program that rcore started. */
 static void summarize_end(const struct rcore_record_summary *shown)
 {
 	const struct rcore_sampling_summary *summary = shown->summary;

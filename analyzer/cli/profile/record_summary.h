@@ -15,7 +15,7 @@ struct rcore_record_summary {
 	bool is_terminal; /* progress was shown */
 	bool is_off_cpu, is_calls, is_native;
 	bool is_functions; /* with is_calls: not system calls */
-	/* The program, if rcore has started it; or NULL. */
+	/* NULL: rcore did not start the program. */
 	const struct rcore_started *started;
 };
 

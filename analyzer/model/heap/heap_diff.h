@@ -39,7 +39,7 @@ struct rcore_heap_diff {
 	size_t side_count; /* 2 or 3 */
 	struct rcore_diff_side {
 		const char *source; /* the core */
-		/* Why not to compare it with the one before; or NULL. */
+		/* Why not to compare it with the core before it; or NULL. */
 		const char *doubt;
 		struct rcore_diff_sum sum;
 		/* Chunks that malloc() has in use; NULL: unknown. */

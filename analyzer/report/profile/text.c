@@ -159,17 +159,17 @@ static int compare_change(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
-/* Whether an amount is printed as zero. */
+/* Whether an amount is printed as zero on each side. */
 static bool is_zero(const struct rcore_profile_report *report, const uint64_t *amounts)
 {
 	uint64_t least = rcore_measure_words[report->measure].is_time ? LEAST : 1;
 	return amounts[RCORE_SIDE_NEW] < least && amounts[RCORE_SIDE_OLD] < least;
 }
 
-/* The rows of a table: how many of its methods it shows. */
+/* How many methods a table shows, and how many it leaves out. */
 struct rows {
 	size_t shown, more;
-	size_t zeroes; /* have only zeroes to show, and are left out */
+	size_t zeroes; /* left out, because their rows would show only zeroes */
 };
 
 /* Moves the methods to be shown to the front. */

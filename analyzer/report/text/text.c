@@ -108,7 +108,7 @@ static struct rcore_error *print_one(struct rcore_text *text, int fiber, long fr
 	return NULL;
 }
 
-/* The stack of a kernel thread without Ruby, and how to see a Ruby thread. */
+/* Also prints how to see a Ruby thread, unless the user named this thread. */
 static struct rcore_error *print_other(struct rcore_text *text,
 				       const struct rcore_other_thread *other)
 {

@@ -8,8 +8,9 @@
 
 /*
  * Finds how many bytes of C memory ObjectSpace.memsize_of() adds to the slot.
- * Returns false if only code of an extension knows it (the dsize function of a
- * T_DATA), or it cannot be read; *ret is then 0, or what is known of it.
+ * Returns false if only C code knows it (the dsize function of a T_DATA that
+ * memsize_data.c does not list), or it cannot be read; *ret is then 0, or what
+ * is known of it.
  * `copy` has the slot's `size` bytes. Mirrors rb_obj_memsize_of() of gc.c.
  */
 bool rcore_memsize(struct rcore_ruby *ruby, uint64_t object, const void *copy, size_t size,
@@ -23,7 +24,7 @@ struct rcore_slot_only {
 	struct rcore_embedding types[RCORE_T_MASK + 1];
 	/*
 	 * The shape of objects that have a table although their flags say that
-	 * they have none.
+	 * they are embedded.
 	 */
 	uint32_t too_complex;
 };

@@ -44,7 +44,7 @@ static uint64_t class_ivar_count(struct rcore_sizing *sizing, uint64_t ext)
 }
 
 /*
- * SIZEOF_VALUE << bit_length(count). That is all that Ruby counts, also if the
+ * SIZEOF_VALUE << bit_length(count). Ruby counts no more than that, even if the
  * class is too complex and has a table.
  */
 static uint64_t class_ivars_size(struct rcore_sizing *sizing, uint64_t ext)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sizes of T_DATA. What its struct needs, only its dsize function knows,
- * which is code that rcore never runs. This file does what the dsize functions
- * of CRuby's own types do; most of these return the size of the struct.
+ * The sizes of T_DATA. Only the dsize function of a type knows how much memory
+ * its struct needs, and rcore never runs code of the process. So this file does
+ * what the dsize functions of CRuby's own types do. Most of them return the
+ * size of the struct.
  */
 #include "ruby/children/memsize_private.h"
 
@@ -14,7 +15,7 @@
 struct type {
 	const char *name;
 	size_t size; /* offset of the struct's size in struct rcore_layout */
-	/* Returns what it needs apart from its struct; NULL: nothing. */
+	/* Returns the bytes that dsize adds to the struct's; NULL: none. */
 	uint64_t (*more)(struct rcore_sizing *sizing, uint64_t data);
 };
 
@@ -31,8 +32,8 @@ static uint64_t of_storage(struct rcore_sizing *sizing, uint64_t ec)
 }
 
 /*
- * thread_memsize() of vm.c. A thread that runs has a root fiber, and Ruby does
- * not count the stack then.
+ * thread_memsize() of vm.c. It does not count the VM stack of a thread that has
+ * a root fiber, which root_fiber_alloc() makes when the thread uses Fibers.
  */
 static uint64_t of_thread(struct rcore_sizing *sizing, uint64_t data)
 {
@@ -44,8 +45,8 @@ static uint64_t of_thread(struct rcore_sizing *sizing, uint64_t data)
 }
 
 /*
- * fiber_memsize() of cont.c. It counts the rb_context_t that the struct begins
- * with twice, the used part of a machine stack, and no VM stack.
+ * fiber_memsize() of cont.c. It counts twice the rb_context_t with which the
+ * struct begins, the used part of a machine stack, and no VM stack.
  */
 static uint64_t of_fiber(struct rcore_sizing *sizing, uint64_t data)
 {
@@ -58,7 +59,7 @@ static uint64_t of_fiber(struct rcore_sizing *sizing, uint64_t data)
 					      WORD);
 	if (!thread || READ(thread, thread, root_fiber) == data || !READ(ec, ec, local_storage))
 		return bytes;
-	/* From 3.2 on, it adds the Hash of Fiber[], if there is one. */
+	/* From 3.2 on, it adds the Hash of Fiber[]; this function does not. */
 	if (rcore_is_object(sizing->ruby, READ(ec, ec, storage)))
 		sizing->failed = true;
 	return bytes + of_storage(sizing, ec);
@@ -84,8 +85,9 @@ static const struct type types[] = {
 	{"monitor", SIZE(monitor), NULL},
 	{"mutex", SIZE(mutex), NULL},
 	/*
-	 * proc_memsize() means to add the environment of a cfunc_proc_t, but
-	 * compares with env + 1, and it is env + 2.
+	 * proc_memsize() is meant to return the size of a cfunc_proc_t if the
+	 * Proc is one. It never does: it compares `ep`, which is env + 2, with
+	 * env + 1.
 	 */
 	{"proc", SIZE(proc), NULL},
 	{"product", SIZE(enum_chain), NULL},
@@ -97,7 +99,7 @@ static const struct type types[] = {
 	{"yielder", SIZE(yielder), NULL},
 };
 
-/* For types that are not in the list. */
+/* Stands for all types that are not in the list. */
 static const struct type unknown;
 
 /* Finds the type of a rb_data_type_t. */
@@ -120,7 +122,7 @@ static struct rcore_error *find_type(struct rcore_ruby *ruby, uint64_t address,
 		       : rcore_error_no_memory();
 }
 
-/* What the dsize function of the object's type returns. */
+/* Returns what the dsize function of the object's type would return. */
 static uint64_t of_struct(struct rcore_sizing *sizing, const struct rcore_data *data)
 {
 	const struct type *type;
@@ -149,7 +151,7 @@ uint64_t rcore_sizing_of_data(struct rcore_sizing *sizing)
 	rcore_error_free(err);
 	if (err || !data.is_typed || !data.data)
 		return 0;
-	/* Ruby adds what malloc_usable_size() returns. */
+	/* Ruby adds malloc_usable_size(), which rcore does not know. */
 	if (READ(data.type, data_type, flags) & embeddable && !data.is_embedded)
 		sizing->failed = true;
 	return READ(data.type, data_type, dsize) ? of_struct(sizing, &data) : 0;

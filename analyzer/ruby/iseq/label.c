@@ -39,7 +39,7 @@ static bool starts_with(const char *label, const char *const *words)
  * or "singleton class", that of a rescue "rescue in foo" and that of an ensure
  * "ensure in foo". defined?() rescues in "defined guard in foo". No method that
  * `def` creates has such a name. An eval has the label of the code around it.
- * A pack of --redact all has stars in place of each label.
+ * In a pack of --redact all, each label consists of stars.
  */
 static bool fits_type(const struct rcore_iseq_info *iseq)
 {

@@ -50,10 +50,10 @@ static inline uint32_t rcore_shape_id(uint64_t flags)
 uint64_t rcore_shape_list(struct rcore_ruby *ruby);
 
 /*
- * Returns the ID of the shape that all objects have which are too complex
- * (OBJ_TOO_COMPLEX_SHAPE_ID of shape.h, 3.2 to 3.4). It depends on how Ruby was
- * built, so the array is searched for it. Returns RCORE_NO_SHAPE if there is no
- * such shape, or it was not found.
+ * Returns the id of the shape that all too complex objects share
+ * (OBJ_TOO_COMPLEX_SHAPE_ID of shape.h, 3.2 to 3.4). The id depends on how Ruby
+ * was built, so this searches the array for the shape. Returns RCORE_NO_SHAPE
+ * if there is no such shape, or it was not found.
  */
 uint32_t rcore_shape_of_too_complex(struct rcore_ruby *ruby);
 

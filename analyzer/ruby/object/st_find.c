@@ -45,8 +45,9 @@ static struct rcore_error *entry_at(struct rcore_ruby *ruby, uint64_t entry, uin
 }
 
 /*
- * features[] of st.c: the powers of a table with bins and the size of a bin go
- * together. Searches try many words that lead to no table; few pass for one.
+ * In features[] of st.c, the power of the entries determines the power and the
+ * size of the bins. Searches try many words that point to no table, and this
+ * rejects nearly all of them.
  */
 static bool is_feature(uint64_t entry_power, uint64_t bin_power, uint64_t size_ind)
 {
@@ -56,8 +57,9 @@ static bool is_feature(uint64_t entry_power, uint64_t bin_power, uint64_t size_i
 }
 
 /*
- * Probes after which all bins were seen: once `perturb` is 0, the next bin is
- * that of a linear congruential generator, whose period is the number of bins.
+ * Returns after how many probes each bin has been tried, but at most
+ * PROBE_LIMIT. Once `perturb` is 0, the index comes from a linear congruential
+ * generator, whose period is the number of bins.
  */
 static uint64_t probe_limit(uint64_t bin_power)
 {

@@ -257,6 +257,7 @@ static struct rcore_error *look_at(struct rcore_sampler *sampler, struct slice *
 	size_t moved_count = 0;
 	struct rcore_error *err = read_slice(sampler, slice);
 	uint64_t now = rcore_clock_ns();
+	/* Labels must not be older than the frames that were just read. */
 	rcore_cache_drop(sampler->pages);
 	for (size_t i = 0; !err && i < slice->count; i++) {
 		struct rcore_parked *parked = slice->items[i];

@@ -39,7 +39,7 @@ struct rcore_error *rcore_heap_origin(struct rcore_heap_namer *namer,
 	return ret->program ? NULL : rcore_error_no_memory();
 }
 
-/* Compares texts without their digits. */
+/* Whether two texts are the same except for their digits. */
 static bool is_alike(const char *first, const char *second)
 {
 	for (;; first++, second++) {

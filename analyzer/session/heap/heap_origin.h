@@ -4,16 +4,16 @@
 
 #include "session/heap/heap_names.h"
 
-/* What shows of which program a core is, and whether it is an older one. */
+/* Shows which program a core is of, and which of two cores is the older one. */
 struct rcore_heap_origin {
 	char series[16]; /* "3.4" */
 	/* $0, in the namer's arena; NULL: unknown. */
 	const char *program;
 	int pid; /* 0: unknown */
-	/* What AT_RANDOM points to: drawn when the program was started. */
+	/* The bytes at AT_RANDOM, which the kernel draws for each program. */
 	bool is_drawn;
 	unsigned char drawn[16];
-	/* The number of the newest symbol, which only grows; 0: unknown. */
+	/* Number of the newest symbol. It only grows. 0: unknown. */
 	uint64_t last_symbol;
 };
 
@@ -22,10 +22,10 @@ struct rcore_error *rcore_heap_origin(struct rcore_heap_namer *namer,
 				      struct rcore_heap_origin *ret);
 
 /*
- * Says why two cores should not be compared: *ret is NULL, or one line about
- * the second one, in the namer's arena. Numbers in $0 do not count, because
- * servers write there how busy they are. The order is known for cores of one
- * process, if it made a symbol meanwhile. Error: NO_MEMORY.
+ * Finds why two cores should not be compared: *ret is NULL, or one line about
+ * the second core, in the namer's arena. Ignores digits in $0, because servers
+ * write there how busy they are. Only cores of one process have a known order,
+ * and only if it made a symbol in between. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_heap_doubt(struct rcore_heap_namer *namer,
 				     const struct rcore_heap_origin *first,

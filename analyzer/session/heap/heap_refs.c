@@ -15,7 +15,7 @@ struct search {
 	struct rcore_heap_refs *refs;
 };
 
-/* A variable whose value is no object is no root. */
+/* A variable whose value is not in the heap (nil, 1) is not among the roots. */
 static struct rcore_error *find_global(const struct rcore_heap *heap, const char *name,
 				       uint64_t *ret)
 {

@@ -84,8 +84,8 @@ static struct rcore_error *decode_changed(struct rcore_ahead *ahead,
 }
 
 /*
- * Does what must be done while the process is stopped. decode_changed() keeps
- * the stacks of threads, too.
+ * Does what must be done while the process is stopped. decode_changed() also
+ * keeps the stacks of threads.
  */
 static struct rcore_error *read_stopped(struct rcore_ahead *ahead,
 					struct rcore_session *session)

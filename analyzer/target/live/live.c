@@ -104,7 +104,10 @@ static struct rcore_error *open_folder(struct rcore_live *live)
 	return NULL;
 }
 
-/* The main thread may have ended while others go on. */
+/*
+ * If the main thread has ended, looks for another one through which to read.
+ * Refuses the process if none has memory.
+ */
 static struct rcore_error *find_memory(struct rcore_live *live)
 {
 	if (!live->status.has_memory && live->status.thread_count > 1 &&
@@ -114,8 +117,9 @@ static struct rcore_error *find_memory(struct rcore_live *live)
 }
 
 /*
- * Tries to read what the kernel has put on the first stack, so that a missing
- * permission is reported before the real work. A program may have unmapped it.
+ * Reads the bytes at AT_RANDOM, which the kernel has put on the first stack, so
+ * that a missing permission is reported before the real work. It is no error if
+ * the program has unmapped them.
  */
 static int try_memory(struct rcore_live *live)
 {
@@ -146,6 +150,10 @@ static struct rcore_error *describe(struct rcore_live *live)
 	/* execve(2) drops the old mappings before it maps the new program. */
 	if (!live->maps.mapping_count)
 		return rcore_live_executed(live->pid);
+	/*
+	 * If nothing is mapped there, the process may have executed another
+	 * program after its auxiliary vector was read.
+	 */
 	struct rcore_error *err = live->has_drawn ? NULL : rcore_live_check(live);
 	if (err)
 		return err;

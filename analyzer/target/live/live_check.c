@@ -14,8 +14,9 @@ static bool lacks_files(void)
 }
 
 /*
- * Without randomization of addresses, a program that executes itself has the
- * same auxiliary vector as before. What AT_RANDOM points to is always new.
+ * Whether the bytes at AT_RANDOM are the same, or cannot be compared. Without
+ * randomization of addresses, a program that executes itself has the same
+ * auxiliary vector as before, but these bytes are always new.
  */
 static bool has_drawn(struct rcore_live *live)
 {
@@ -27,7 +28,7 @@ static bool has_drawn(struct rcore_live *live)
 	return range.read < sizeof(drawn) || !memcmp(drawn, live->drawn, sizeof(drawn));
 }
 
-/* Whether it was the same program when this function returns true. */
+/* Whether the process still runs the program that rcore opened. */
 static bool same_program(struct rcore_live *live)
 {
 	size_t size;
@@ -52,7 +53,7 @@ struct rcore_error *rcore_live_check(struct rcore_live *live)
 		return rcore_live_explain(live->pid, live->folder, ESRCH);
 	if (same_program(live))
 		return NULL;
-	/* One that is ending has no auxiliary vector any more. */
+	/* A process that is ending no longer has an auxiliary vector. */
 	if (!rcore_live_status_read(live->folder, "status", &status) || !status.has_memory)
 		return rcore_live_explain(live->pid, live->folder, ESRCH);
 	live->has_executed = true;

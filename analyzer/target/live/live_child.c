@@ -9,7 +9,7 @@
 #include "target/live/live_private.h"
 #include "target/live/live_tree.h"
 
-/* Opens /proc/PID if it is the child that the parent calls `pid`, or -1. */
+/* Opens /proc/OUTER if that is the child that its parent calls `pid`; or -1. */
 static int open_child(const struct rcore_live *live, int outer, int pid)
 {
 	char path[32];
@@ -36,7 +36,7 @@ static int find_child(const struct rcore_live *live, int pid)
 	return folder;
 }
 
-/* Arguments end with NULs, which become spaces. */
+/* The kernel ends each argument with a NUL. Replaces these with spaces. */
 static bool read_command(int folder, char *ret, size_t size)
 {
 	static const char more[] = "...";

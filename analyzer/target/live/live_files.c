@@ -150,11 +150,12 @@ bool rcore_live_status_of(int id, struct rcore_live_status *ret)
 	return is_read;
 }
 
+/* A thread that has memory, as try_task() finds it. */
 struct living {
 	int home, folder, task;
 };
 
-/* False ends the walk. */
+/* Returns false to end the walk. */
 static bool try_task(void *context, int tid)
 {
 	struct living *living = context;
@@ -163,7 +164,7 @@ static bool try_task(void *context, int tid)
 	snprintf(path, sizeof(path), "/proc/%d", tid);
 	snprintf(name, sizeof(name), "task/%d", tid);
 	int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* Another process may have got the id; then it is not in the list. */
+	/* Another process may have got the id; then `home` does not list it. */
 	if (folder >= 0 && rcore_live_status_read(folder, "status", &status) &&
 	    status.has_memory && !faccessat(living->home, name, F_OK, 0)) {
 		living->folder = folder;

@@ -52,20 +52,20 @@ bool rcore_live_status_read(int folder, const char *task, struct rcore_live_stat
 bool rcore_live_status_of(int id, struct rcore_live_status *ret);
 
 /*
- * A process whose main thread has ended goes on until its other threads have
- * ended, but /proc/PID then leads to no memory, no files and no arguments. The
- * folder of another thread, /proc/TID, does, and lists the same threads.
+ * A process goes on after its main thread has ended, until its other threads
+ * have. But /proc/PID then shows no memory, no files and no arguments. The
+ * folder of another thread, /proc/TID, shows these, and lists the same threads.
  *
- * Opens /proc/PID or, if its main thread has ended, the folder of a thread that
- * has not, whose id is then *ret. Returns -1 and errno if there is no such
- * process.
+ * Opens /proc/PID or, if the main thread has ended, the folder of a thread that
+ * has not. Sets *ret to the id of the process or of that thread. Returns -1 and
+ * sets errno if there is no such process.
  */
 int rcore_live_folder_open(int pid, int *ret);
 
 /*
- * Finds the folder that leads to the memory of a process: `home`, which is
+ * Finds the folder that shows the memory of a process: `home`, which is
  * /proc/PID, or that of another thread. Returns a new descriptor, and the id of
- * the thread in *ret; -1 if no thread has memory.
+ * the thread in *ret. Returns -1 if no thread has memory.
  */
 int rcore_live_folder_find(int home, int pid, int *ret);
 

@@ -34,8 +34,8 @@ bool rcore_live_memory_follow(struct rcore_live_memory *memory)
 }
 
 /*
- * A thread that executes another program outlives all others, and then becomes
- * the main one, so the thread may have to be found twice.
+ * When a thread executes another program, it ends all others and then becomes
+ * the main thread. So the thread to read through may have to be found twice.
  */
 static RCORE_HOT ssize_t read_task(struct rcore_live_memory *memory, const struct iovec *local,
 				   const struct iovec *remote, size_t count)

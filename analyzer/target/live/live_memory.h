@@ -18,13 +18,14 @@ struct rcore_live_memory {
 	/* must come first: the callbacks cast it back */
 	struct rcore_memory memory;
 	/*
-	 * The thread through which the memory is read, and its folder in /proc:
-	 * those of the process, until its main thread ends before the others.
-	 * The number of the descriptor, which is not owned, stays the same.
+	 * `task` is the thread through which the memory is read, and `folder`
+	 * its folder in /proc: those of the process, unless its main thread
+	 * ends before the others. `folder` is not owned, and its number stays
+	 * the same when it is replaced.
 	 */
 	int pid, task, folder;
 	int home;     /* /proc/PID, if `folder` is another one; or -1 */
-	bool is_half; /* of a second thread, which may not change these */
+	bool is_half; /* a second thread's copy, which must not change */
 	/* /proc/PID/mem, opened when it is first needed; or -1 */
 	int file;
 	/*

@@ -14,6 +14,7 @@ struct rcore_live_id {
 	int outer, inner;
 };
 
+/* How many random bytes the kernel puts at AT_RANDOM. */
 enum { RCORE_LIVE_DRAWN = 16 };
 
 struct rcore_live {
@@ -27,7 +28,7 @@ struct rcore_live {
 	struct rcore_live_status status;
 	/* Of /proc/PID or, if the main thread has ended, of memory.task. */
 	int pid, folder;
-	/* What AT_RANDOM points to: the kernel draws it for each program. */
+	/* The bytes at AT_RANDOM, which the kernel draws for each program. */
 	uint8_t drawn[RCORE_LIVE_DRAWN];
 	bool has_drawn;
 	bool has_executed;

@@ -164,8 +164,8 @@ static size_t count_halted(const struct rcore_tracees *tracees)
 }
 
 /*
- * Makes room for the threads that rcore_tracees_halt() returns, and writes to
- * it once, before any of them is stopped.
+ * Makes room for the threads that rcore_tracees_halt() returns, before any of
+ * them is stopped. Writes to it, so that no page fault comes later.
  */
 static bool make_room(struct rcore_tracees *tracees)
 {

@@ -29,7 +29,7 @@ LOG = File.open("served", "wb")
 LOG.sync = true
 $served = 0
 
-# When each request began and ended.
+# Writes when a request began and ended.
 def served(begun)
   LOG.write([begun, Process.clock_gettime(Process::CLOCK_REALTIME)].pack("E2"))
   COUNTER.pwrite(($served += 1).to_s, 0)

@@ -3,7 +3,8 @@
 #
 #	becomes.rb KIND    exit, exec or fork
 
-# On a processor: on a busy machine, rcore needs more time to find the program.
+# Counts the time on a processor, because rcore needs longer to find the program
+# on a busy machine.
 def work(seconds)
   begun = Process.clock_gettime(Process::CLOCK_THREAD_CPUTIME_ID)
   x = 0

@@ -18,7 +18,8 @@ def after_main
   end
 end
 
-# The kernel's main thread ends, and others go on. Without the GVL, as in any function that Fiddle calls.
+# Ends the main thread of the process, while others go on. Fiddle releases the
+# GVL before it calls a function.
 def end_main_thread
   require "fiddle"
   Fiddle::Function.new(Fiddle::Handle::DEFAULT["pthread_exit"], [Fiddle::TYPE_VOIDP], Fiddle::TYPE_VOID).call(nil)

@@ -195,7 +195,8 @@ START_TEST(problems_have_lines)
 END_TEST
 
 /*
- * Of a crash that could be decoded, only files that were replaced are told.
+ * If everything could be decoded, the report of a crash names only files that
+ * were replaced.
  */
 START_TEST(replaced_files_are_told)
 {

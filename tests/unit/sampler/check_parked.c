@@ -11,7 +11,7 @@
 
 enum { RATE = 10, PERIOD = 1000000000 / RATE, FIBERS = 200, SLICE = 64 };
 
-/* A process without fibers of which there is nothing to search. */
+/* A sampler that knows no fibers, and need not search for any. */
 static struct rcore_sampler *sampler_of_none(uint64_t *left)
 {
 	static const struct rcore_layout layout;
@@ -80,7 +80,7 @@ START_TEST(is_put_off_without_time)
 }
 END_TEST
 
-/* All fibers of this sampler are due, and are found to have ended. */
+/* All fibers of this sampler are due, and a round finds that they have ended. */
 static struct rcore_sampler *sampler_of_ended(struct rcore_live *live, uint64_t *left)
 {
 	struct rcore_sampler *sampler = sampler_of_none(left);
@@ -151,7 +151,7 @@ START_TEST(continues_in_the_next_tick)
 	ck_assert_uint_eq(rounds_at(sampler, start + 5ull * PERIOD), 0);
 	ck_assert_uint_eq(gone_of(sampler), 3 * SLICE);
 	ck_assert_uint_eq(sampler->parked.count, FIBERS);
-	/* The rest takes less than there is. */
+	/* There is more time than the rest takes. */
 	left = 3600ull * PERIOD;
 	ck_assert_uint_eq(rounds_at(sampler, start + 5ull * PERIOD + 1), 0);
 	ck_assert_uint_gt(left, 0);
@@ -165,7 +165,7 @@ START_TEST(continues_in_the_next_tick)
 }
 END_TEST
 
-/* The end of a recording waits for no turn. */
+/* The end of a recording does not wait for further ticks. */
 START_TEST(ends_an_open_round)
 {
 	struct child child = child_start(child_sleeps, NULL);

@@ -170,7 +170,7 @@ END_TEST
 static void child_unmaps(struct child_shared *shared, const void *argument)
 {
 	uintptr_t header = getauxval(AT_PHDR) & ~(uintptr_t)4095;
-	/* The dynamic linker needs that page to find the function. */
+	/* The dynamic linker needs that page to find usleep(), used below. */
 	usleep(1000);
 	shared->failures += munmap((void *)header, 4096) != 0;
 	shared->is_ready = 1;
@@ -178,7 +178,7 @@ static void child_unmaps(struct child_shared *shared, const void *argument)
 		usleep(1000);
 }
 
-/* A page that is not mapped says nothing about the program. */
+/* A page that is not mapped does not mean that the program was replaced. */
 START_TEST(reads_a_program_without_its_header)
 {
 	struct child child = child_start(child_unmaps, NULL);
@@ -205,7 +205,7 @@ static void child_is_large(struct child_shared *shared, const void *argument)
 		pause();
 }
 
-/* The memory is gone before the process is a zombie. */
+/* The kernel frees the memory before the process becomes a zombie. */
 START_TEST(notices_an_end_that_takes_long)
 {
 	struct child child = child_start(child_is_large, NULL);
@@ -229,7 +229,7 @@ static void child_executes_itself(struct child_shared *shared, const void *argum
 	execve("/bin/sh", arguments, environment);
 }
 
-/* All that differs is what the kernel has drawn. */
+/* Only the bytes at AT_RANDOM differ. */
 START_TEST(notices_the_same_program_again)
 {
 	char path[] = "/tmp/rcore-live-XXXXXX";

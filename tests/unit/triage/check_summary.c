@@ -211,7 +211,7 @@ END_TEST
 
 /*
  * Threads that wait for the end of others: the line follows them to the last
- * one. If that is reached at once, there is no line.
+ * one. There is no line if the first thread that they wait for is the last.
  */
 START_TEST(test_joins)
 {
@@ -251,7 +251,7 @@ START_TEST(test_joins)
 }
 END_TEST
 
-/* A chain may be long or, if each has a timeout, end in a circle. */
+/* A chain may be long. If each wait has a timeout, it may end in a circle. */
 START_TEST(test_long_chain)
 {
 	enum { COUNT = 20 };

@@ -42,7 +42,7 @@ struct rcore_rows {
 struct rcore_error *rcore_rows_init(struct rcore_rows *rows, const struct rcore_fiber *fiber,
 				    enum rcore_native_shown native, bool with_dummies);
 
-/* The same for a stack that has native frames only; all are shown. */
+/* The same for a stack that has only native frames. Shows all of them. */
 struct rcore_error *rcore_rows_init_native(struct rcore_rows *rows,
 					   const struct rcore_fiber *fiber);
 void rcore_rows_deinit(struct rcore_rows *rows);

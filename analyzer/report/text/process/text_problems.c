@@ -127,7 +127,7 @@ static const char *words_of(const struct rcore_module_info *module)
 									: "no file for ";
 }
 
-/* Whether to tell that the file of a module is missing. */
+/* Whether to report that the right file of a module is missing. */
 static bool is_told(const struct rcore_text *text, const struct rcore_module_info *module)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
@@ -135,8 +135,8 @@ static bool is_told(const struct rcore_text *text, const struct rcore_module_inf
 	if (snapshot->incomplete || snapshot->failure)
 		return module->lost;
 	/*
-	 * If the crash is that of a library that has been replaced since, its
-	 * frames are not known as such, so another frame is to blame.
+	 * If a library was replaced after the crash, rcore does not recognize
+	 * its frames, so it may blame another frame.
 	 */
 	return snapshot->cause.present && is_other_build(module);
 }

@@ -214,7 +214,10 @@ void rcore_text_other(struct rcore_text *text, const struct rcore_other_thread *
 		rcore_text_problem(text, other->native_problem);
 }
 
-/* Like the thread that died, it comes first. */
+/*
+ * Prints the kernel thread without Ruby that is selected, or that died. Like a
+ * Ruby thread that died, it comes first.
+ */
 static void print_first_other(struct rcore_text *text)
 {
 	const struct rcore_other_thread *first = text->pick.other;
@@ -229,7 +232,7 @@ static void print_first_other(struct rcore_text *text)
 }
 
 /*
- * Other stacks of kernel threads without Ruby are printed on request. Problems
+ * Prints the stacks of other kernel threads without Ruby on request. Problems
  * of a stack are always printed, because they are counted.
  */
 static void print_other_stacks(struct rcore_text *text)

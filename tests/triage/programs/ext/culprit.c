@@ -271,7 +271,7 @@ static void *overflow_alone(void *unused)
 	return (void *)(long)descend(&top, 0);
 }
 
-/* The same in a thread that Ruby does not know: it has no stack for signals. */
+/* The same in a thread that Ruby does not know. It has no signal stack. */
 static VALUE overflow_outside(VALUE self)
 {
 	pthread_t thread;
