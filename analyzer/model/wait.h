@@ -89,8 +89,7 @@ struct rcore_wait {
 	bool is_timed; /* has a timeout */
 	/*
 	 * As Ruby inspects it: the timeout, "0.5"; RESOLVE: the host's name;
-	 * SYSCALL: the path of the file that it opens; PROCESS: the command of
-	 * the child, which a core does not have. NULL: unknown.
+	 * SYSCALL: the path of the file that it opens. NULL: unknown.
 	 */
 	const char *argument;
 	bool has_pid;

@@ -220,14 +220,6 @@ static void write_sleep(const struct rcore_wait *wait, FILE *out)
 	}
 }
 
-static void write_object_text(const struct rcore_wait *wait, const char *before, FILE *out)
-{
-	if (!wait->argument)
-		return;
-	fputs(before, out);
-	rcore_escape_write(out, wait->argument);
-}
-
 static void write_process(const struct rcore_wait *wait, FILE *out)
 {
 	if (!wait->has_pid)
@@ -238,7 +230,6 @@ static void write_process(const struct rcore_wait *wait, FILE *out)
 		fprintf(out, "waits for process %d", wait->pid);
 	else
 		fprintf(out, "waits for process group %d", -wait->pid);
-	write_object_text(wait, ": ", out);
 }
 
 static void write_ractor(const struct rcore_wait *wait, FILE *out)
@@ -284,6 +275,14 @@ static void write_task(const struct rcore_snapshot *snapshot, const struct rcore
 	else
 		rcore_wait_object_write(wait, out);
 	write_limit(wait, out);
+}
+
+static void write_object_text(const struct rcore_wait *wait, const char *before, FILE *out)
+{
+	if (!wait->argument)
+		return;
+	fputs(before, out);
+	rcore_escape_write(out, wait->argument);
 }
 
 void rcore_wait_write(const struct rcore_snapshot *snapshot, const struct rcore_wait *wait,

@@ -83,7 +83,6 @@ static struct json_object *wait_object(struct rcore_json *json,
 	rcore_json_add_text(json, object,
 			    wait->kind == RCORE_WAIT_RESOLVE   ? "host"
 			    : wait->kind == RCORE_WAIT_SYSCALL ? "file"
-			    : wait->kind == RCORE_WAIT_PROCESS ? "command"
 							       : "seconds",
 			    wait->argument);
 	if (wait->has_pid)

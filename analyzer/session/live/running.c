@@ -74,8 +74,6 @@ static struct rcore_error *conclude(struct rcore_session *session, struct rcore_
 	if (err)
 		return err;
 	err = rcore_running_sockets(&session->target, snapshot);
-	if (!err)
-		err = rcore_running_children(&session->target, snapshot);
 	if (err)
 		rcore_snapshot_free(snapshot);
 	else

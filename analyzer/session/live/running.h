@@ -109,13 +109,6 @@ struct rcore_error *rcore_running_debugged_fds(const struct rcore_target *target
 					       struct rcore_snapshot *snapshot);
 
 /*
- * Adds the commands of the children that fibers wait for. The process need not
- * be stopped. Error: NO_MEMORY.
- */
-struct rcore_error *rcore_running_children(const struct rcore_target *target,
-					   struct rcore_snapshot *snapshot);
-
-/*
  * Adds the addresses of those that are sockets. The process need not be
  * stopped. Error: NO_MEMORY.
  */

@@ -196,24 +196,6 @@ struct rcore_error *rcore_running_sockets(const struct rcore_target *target,
 	return err;
 }
 
-struct rcore_error *rcore_running_children(const struct rcore_target *target,
-					   struct rcore_snapshot *snapshot)
-{
-	enum { COMMAND_SIZE = 100 };
-	char text[COMMAND_SIZE];
-	for (size_t i = 0; i < snapshot->fiber_count; i++) {
-		struct rcore_wait *wait = snapshot->fibers[i].wait;
-		if (!wait || wait->kind != RCORE_WAIT_PROCESS || !wait->has_pid ||
-		    wait->pid <= 0 ||
-		    !rcore_live_child_command(target->live, wait->pid, text, sizeof(text)))
-			continue;
-		wait->argument = rcore_arena_strdup(&snapshot->arena, text);
-		if (!wait->argument)
-			return rcore_error_no_memory();
-	}
-	return NULL;
-}
-
 struct rcore_error *rcore_running_debugged_fds(const struct rcore_target *target,
 					       struct rcore_snapshot *snapshot)
 {
@@ -226,8 +208,6 @@ struct rcore_error *rcore_running_debugged_fds(const struct rcore_target *target
 	struct rcore_error *err = rcore_running_fds_set(&fds, &opened, snapshot);
 	if (!err)
 		err = rcore_running_sockets(&opened, snapshot);
-	if (!err)
-		err = rcore_running_children(&opened, snapshot);
 	rcore_running_fds_deinit(&fds);
 	rcore_live_debugged_close(opened.live);
 	return err;

@@ -47,10 +47,4 @@ void rcore_live_sockets(const struct rcore_live *live, struct rcore_live_socket 
  */
 bool rcore_live_flock_holder(const struct rcore_live *live, int fd, int *ret);
 
-/*
- * Reads the command of a child that the process knows as `pid`. A long one ends
- * with "...". Returns false if it is no child, or is a zombie.
- */
-bool rcore_live_child_command(const struct rcore_live *live, int pid, char *ret, size_t size);
-
 #endif
