@@ -156,9 +156,10 @@ static RCORE_HOT bool is_same(struct rcore_sampler *sampler, struct rcore_contex
 
 /*
  * Looks up anew which context the Fiber has. Reads everything from one copy of
- * the pages, which the threads of a tick share. So the words that are kept for
- * comparisons match the labels, and a search in the data of a stripped Ruby
- * takes only one system call for each page.
+ * the pages. So the words that are kept for comparisons match the labels, and a
+ * search in the data of a stripped Ruby takes only one system call for each
+ * page. Earlier copies of this tick do not do: a table that was set meanwhile
+ * would lead to texts as they were before.
  */
 static void look(struct rcore_sampler *sampler, struct rcore_track *track)
 {
@@ -168,6 +169,7 @@ static void look(struct rcore_sampler *sampler, struct rcore_track *track)
 	struct rcore_memory *memory = ruby->memory, *noted = &watch->log.memory;
 	struct rcore_memory *process = sampler->copies.below;
 	uint64_t flags = 0;
+	rcore_cache_drop(sampler->pages);
 	sampler->copies.below = rcore_cache_memory(sampler->pages);
 	watch->forgets = sampler->codes.forgets;
 	rcore_read_log_begin(&watch->log, memory);

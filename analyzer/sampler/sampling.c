@@ -143,10 +143,12 @@ static RCORE_HOT struct rcore_error *tick(struct rcore_sampling *sampling, uint6
 			rcore_member_restart(member, now);
 			continue;
 		}
-		if (!sampling->options->system) {
+		bool is_root = member->pid == sampling->options->pid;
+		if (!sampling->options->system && member->problem && (is_root || !*ret_last)) {
 			rcore_error_free(*ret_last);
 			*ret_last = member->problem;
 			member->problem = NULL;
+			sampling->is_last_of_root = is_root;
 		}
 		rcore_member_drop(sampling, i);
 	}
@@ -286,7 +288,7 @@ static struct rcore_error *why_nothing(struct rcore_sampling *sampling,
 	return last;
 }
 
-/* `last` is why the last process can no longer be sampled; NULL: unknown. */
+/* `last` is why a process can no longer be sampled; NULL: unknown. */
 static void note_end(struct rcore_sampling *sampling, uint64_t now,
 		     const struct rcore_error *last)
 {
@@ -295,7 +297,7 @@ static void note_end(struct rcore_sampling *sampling, uint64_t now,
 	summary->has_ended =
 		!options->system && !sampling->members.count && !has_ended(sampling, now);
 	summary->is_alive = summary->has_ended && rcore_process_is_alive(options->pid);
-	if (!summary->is_alive || !last)
+	if (!summary->is_alive || !last || !sampling->is_last_of_root)
 		return;
 	summary->is_foreign = last->code == RCORE_ERROR_NOT_RUBY;
 	snprintf(summary->why, sizeof(summary->why), "%s", last->message);

@@ -57,6 +57,8 @@ struct rcore_sampling {
 		size_t count, capacity;
 	} uses;
 	struct rcore_sampling_summary summary;
+	/* Why a process could no longer be sampled: of options->pid. */
+	bool is_last_of_root;
 	struct rcore_sampler_options sampler_options;
 	struct rcore_options open;
 	uint64_t begun, ticks, last_tree, last_second, random;

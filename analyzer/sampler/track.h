@@ -88,6 +88,7 @@ struct rcore_track {
 		} words;
 		uint64_t key;  /* hash of these frames and words */
 		bool is_known; /* `labels` are those of `key` */
+		bool is_gone;  /* it changed before the last look ended */
 		uint32_t labels;
 	} work;
 };

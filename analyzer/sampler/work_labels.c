@@ -149,13 +149,12 @@ static uint32_t labels_of(struct rcore_sampler *sampler, struct rcore_track *tra
 {
 	struct rcore_profile_label labels[RCORE_PROFILE_LABELS_MAX];
 	size_t count = 0;
-	bool is_gone = false;
 	for (size_t i = works->count; i--;) {
 		const struct rcore_work *work = &works->items[i];
 		size_t place = track->work.places.items[work->frame];
 		if (!rcore_work_words_hold(sampler, track, place)) {
 			track->work.is_known = false;
-			is_gone = true;
+			track->work.is_gone = true;
 			continue;
 		}
 		for (size_t j = 0; j < work->fields.count; j++) {
@@ -166,7 +165,6 @@ static uint32_t labels_of(struct rcore_sampler *sampler, struct rcore_track *tra
 			labels[count++] = rcore_sampler_label(sampler, field);
 		}
 	}
-	sampler->statistics.unlabelled += is_gone;
 	return count ? rcore_profile_labels(sampler->profile, labels, count) : 0;
 }
 
@@ -190,10 +188,13 @@ static struct rcore_error *look(struct rcore_sampler *sampler, struct rcore_trac
 	struct rcore_error *err = rcore_work_words_find(sampler, track, &fiber);
 	if (!err && !rcore_work_words_read(sampler, track, false)) {
 		track->work.is_known = false;
+		track->work.is_gone = true;
 		track->work.labels = 0;
-		sampler->statistics.unlabelled++;
 		return NULL;
 	}
+	/* Words of the process now are newer than the pages of the tick. */
+	if (!err && works->ranges.count)
+		rcore_cache_drop(sampler->pages);
 	if (!err)
 		err = rcore_vm_work(&works->ruby, &works->chosen, &inspect, &snapshot);
 	track->work.labels = err ? 0 : labels_of(sampler, track, &fiber.works);
@@ -221,6 +222,7 @@ static RCORE_HOT bool look_at_work(struct rcore_sampler *sampler, struct rcore_t
 	struct rcore_sampler_work_labels *works = &sampler->works;
 	struct rcore_work_watch *watch = &track->work;
 	bool is_known;
+	watch->is_gone = false;
 	if (!works->chosen.count)
 		return false;
 	if (works->drops != sampler->codes.drops || works->looks == LOOKS) {
@@ -270,6 +272,7 @@ static RCORE_HOT uint32_t join(struct rcore_sampler *sampler, uint32_t first, ui
 RCORE_HOT void rcore_sampler_add_work(struct rcore_sampler *sampler, struct rcore_track *track)
 {
 	look_at_work(sampler, track, false);
+	sampler->statistics.unlabelled += track->work.is_gone;
 	track->labels = join(sampler, track->labels, track->work.labels);
 }
 
@@ -292,6 +295,5 @@ RCORE_HOT void rcore_sampler_labels(struct rcore_sampler *sampler, struct rcore_
 	track->labels = track->context.labels;
 	if (holds)
 		track->labels = join(sampler, track->labels, track->work.labels);
-	else
-		sampler->statistics.unlabelled++;
+	sampler->statistics.unlabelled += !holds || track->work.is_gone;
 }

@@ -67,6 +67,8 @@ module Ends
     "sleep 2; exec 'ruby', '-e', 'sleep 1'" => "; the process became another program, and ended;",
     "sleep 2; exec 'sleep', '1'" => "; the process became another program, and ended;",
     "Thread.new { sleep 2; exec 'ruby', '-e', 'sleep 30' }; sleep" => "; the process became another program;",
+    # Recorded with its child, which ends later and has no problem.
+    "fork { sleep 4 }; sleep 2; exec 'sleep', '30'" => "; the process became a program that is not Ruby;",
     "sleep 30" => nil,
   }.freeze
 
@@ -84,7 +86,7 @@ module Ends
   def self.early(test, code, text)
     seconds = text.to_s.match?(/ended|not Ruby/) ? MOST_SECONDS : SECONDS
     pid = Process.spawn(RbConfig.ruby, "--disable-gems", "-e", code, pgroup: true)
-    _, err, status = test.rcore("record", "-p", pid.to_s, "-d", seconds, "-o", File.join(test.folder, "early.rec"))
+    _, err, status = test.rcore("record", "-p", pid.to_s, "-d", seconds, "-o", File.join(test.folder, "early.rec"), *("--children" if code.include?("fork")))
     test.same("the exit status", 0, status)
     test.same("the end in #{err.inspect}", text, err[/; the process.*;/])
   ensure
