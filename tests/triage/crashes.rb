@@ -97,6 +97,9 @@ class Crashes
     first = text.index(stack.join).to_i < text.index(/^T1 /).to_i && print("bt", crash).start_with?(stack.join) &&
             print("bt", crash, "--thread", stack[0].to_s[/\d+/].to_s) == stack.join
     @tally.note("first of #{job}", first ? [] : [print("bt", crash)])
+    markdown = print("analyze", crash, "--format=markdown")
+    shown = "<details open><summary>#{stack[0].to_s[/LWP .*/]}</summary>\n\n```\n#{stack.join}```\n\n</details>\n<details><summary>T1 "
+    @tally.note("Markdown of #{job}", markdown.include?(shown) ? [] : [markdown])
     folded = stack.size < 20 && stack.grep(/the same (?:frame|\d+ frames) [\d,]+ more times/).size == 1
     @tally.note("folds of #{job}", folded ? [] : ["#{stack.size} lines: #{stack.first(5).join}"])
   end

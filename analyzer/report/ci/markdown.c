@@ -51,6 +51,11 @@ static void write_head(struct rcore_text *text, size_t unused)
 	rcore_text_header(text);
 }
 
+static void write_first_other(struct rcore_text *text, size_t unused)
+{
+	rcore_text_other(text, rcore_text_first_other(text));
+}
+
 static void write_rest(struct rcore_text *text, size_t unused)
 {
 	rcore_text_rest(text);
@@ -145,6 +150,24 @@ static void print_title(const struct rcore_text *text, FILE *out)
 	fputs("\n\n", out);
 }
 
+static struct rcore_error *add_first_other(struct rcore_text *text, struct page *page)
+{
+	const struct rcore_other_thread *first = rcore_text_first_other(text);
+	struct section section;
+	char summary[64];
+	bool fits;
+	if (!first)
+		return NULL;
+	struct rcore_error *err = capture(text, &section, write_first_other, 0);
+	if (err)
+		return err;
+	snprintf(summary, sizeof(summary), "LWP %d  runs no Ruby thread",
+		 rcore_lwp(first->tid, first->outer_tid));
+	err = add_details(page, summary, &section, true, &fits);
+	free(section.text);
+	return err;
+}
+
 static struct rcore_error *add_thread(struct rcore_text *text, size_t index, bool is_first,
 				      struct page *page, bool *ret)
 {
@@ -216,6 +239,8 @@ static struct rcore_error *print(struct rcore_text *text)
 	if (!order)
 		return rcore_error_no_memory();
 	struct rcore_error *err = print_top(text, &page);
+	if (!err)
+		err = add_first_other(text, &page);
 	if (!err)
 		err = add_threads(text, order, rcore_text_thread_order(text, order), &page);
 	if (!err)

@@ -129,6 +129,13 @@ void rcore_text_ids_end(const struct rcore_text *text, size_t count, size_t show
 /* Writes the stack of a kernel thread without Ruby. Sets text->error. */
 void rcore_text_other(struct rcore_text *text, const struct rcore_other_thread *other);
 
+/*
+ * Returns the kernel thread without Ruby that is selected, or that died: like a
+ * Ruby thread that died, it comes first, and rcore_text_rest() does not show
+ * its stack. NULL: none.
+ */
+const struct rcore_other_thread *rcore_text_first_other(const struct rcore_text *text);
+
 /* Writes "  ! problem" on a line of its own. */
 void rcore_text_problem(const struct rcore_text *text, const char *problem);
 

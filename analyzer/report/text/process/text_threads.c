@@ -214,16 +214,17 @@ void rcore_text_other(struct rcore_text *text, const struct rcore_other_thread *
 		rcore_text_problem(text, other->native_problem);
 }
 
-/*
- * Prints the kernel thread without Ruby that is selected, or that died. Like a
- * Ruby thread that died, it comes first.
- */
+const struct rcore_other_thread *rcore_text_first_other(const struct rcore_text *text)
+{
+	bool has_stacks = !text->options.no_stacks && text->options.native != RCORE_NATIVE_NONE;
+	if (text->pick.other || !has_stacks || text->pick.thread >= 0 || text->pick.fiber >= 0)
+		return text->pick.other;
+	return rcore_died_other(text->snapshot);
+}
+
 static void print_first_other(struct rcore_text *text)
 {
-	const struct rcore_other_thread *first = text->pick.other;
-	bool has_stacks = !text->options.no_stacks && text->options.native != RCORE_NATIVE_NONE;
-	if (!first && has_stacks && text->pick.thread < 0 && text->pick.fiber < 0)
-		first = rcore_died_other(text->snapshot);
+	const struct rcore_other_thread *first = rcore_text_first_other(text);
 	if (!first)
 		return;
 	if (!text->options.no_stacks)
