@@ -35,6 +35,7 @@ struct rcore_statics {
 		uint64_t start, end;
 	} * writable;
 	size_t writable_count;
+	struct rcore_range module; /* all of that module; empty if unknown */
 	/* rb_shape_tree, rb_shape_tree_ptr; 0 if not known yet. */
 	uint64_t shape_tree;
 	/* generic_fields_tbl_, generic_iv_tbl_, generic_iv_tbl. */
@@ -107,7 +108,8 @@ struct rcore_ruby {
 	 * it); 0 if unknown.
 	 */
 	uint64_t shape_list;
-	uint32_t too_complex_shape; /* 0: not known yet */
+	/* 0: not known yet; RCORE_NO_SHAPE: there is none */
+	uint32_t too_complex_shape;
 	struct rcore_statics statics;
 
 	/*

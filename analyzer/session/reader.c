@@ -65,6 +65,7 @@ struct rcore_error *rcore_located_set(struct rcore_located *located,
 	struct rcore_statics *statics = &located->statics;
 	forget_other_program(located, location);
 	if (!statics->writable) {
+		statics->module = (struct rcore_range){ruby->start, ruby->end};
 		statics->shape_tree = find(target, ruby, shape_tree_names);
 		statics->generic_ivars = find(target, ruby, generic_ivars_names);
 		struct rcore_error *err = find_writable(target, ruby, statics);

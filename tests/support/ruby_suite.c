@@ -19,7 +19,8 @@ static void start_reading(void)
 	ruby.global_symbols = fake.symbols;
 	static struct rcore_range writable;
 	writable = (struct rcore_range){fake.statics, fake.statics + FAKE_STATICS_SIZE};
-	ruby.statics = (struct rcore_statics){.writable = &writable, .writable_count = 1};
+	ruby.statics = (struct rcore_statics){
+		.writable = &writable, .writable_count = 1, .module = writable};
 	if (rcore_has(&fake.layout.vm.shape_list))
 		ruby.shape_list = fake.shapes;
 }

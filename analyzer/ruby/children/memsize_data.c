@@ -17,7 +17,15 @@ struct type {
 	size_t size; /* offset of the struct's size in struct rcore_layout */
 	/* Returns the bytes that dsize adds to the struct's; NULL: none. */
 	uint64_t (*more)(struct rcore_sizing *sizing, uint64_t data);
+	/*
+	 * Whether the struct is one of Ruby's own, for a type of an extension
+	 * that comes with Ruby. NULL: the type is in the VM's module.
+	 */
+	bool (*prove)(struct rcore_sizing *sizing, uint64_t data);
 };
+
+static struct rcore_error *find_type(struct rcore_ruby *ruby, uint64_t address,
+				     const struct type **ret);
 
 #define SIZE(struct_id) offsetof(struct rcore_layout, struct_id.size)
 
@@ -72,37 +80,56 @@ static uint64_t of_backtrace(struct rcore_sizing *sizing, uint64_t data)
 				    sizing->layout->location.size);
 }
 
+/* monitor.so defines it; each has a Thread::Mutex. */
+static bool is_monitor(struct rcore_sizing *sizing, uint64_t data)
+{
+	const struct type *type;
+	struct rcore_data mutex;
+	struct rcore_error *err =
+		rcore_data_head(sizing->ruby, READ(data, monitor, mutex), &mutex);
+	if (!err)
+		err = find_type(sizing->ruby, mutex.type, &type);
+	if (err) {
+		rcore_error_free(err);
+		return false;
+	}
+	return type->size == SIZE(mutex);
+}
+
 static const struct type types[] = {
-	{"VM/thread", SIZE(thread), of_thread},
-	{"backtrace", SIZE(backtrace), of_backtrace},
-	{"binding", SIZE(binding), NULL},
-	{"chain", SIZE(enum_chain), NULL},
-	{"condvar", SIZE(condvar), NULL},
-	{"enumerator", SIZE(enumerator), NULL},
-	{"fiber", SIZE(fiber), of_fiber},
-	{"generator", SIZE(generator), NULL},
-	{"method", SIZE(method), NULL},
-	{"monitor", SIZE(monitor), NULL},
-	{"mutex", SIZE(mutex), NULL},
+	{"VM/thread", SIZE(thread), of_thread, NULL},
+	{"backtrace", SIZE(backtrace), of_backtrace, NULL},
+	{"binding", SIZE(binding), NULL, NULL},
+	{"chain", SIZE(enum_chain), NULL, NULL},
+	{"condvar", SIZE(condvar), NULL, NULL},
+	{"enumerator", SIZE(enumerator), NULL, NULL},
+	{"fiber", SIZE(fiber), of_fiber, NULL},
+	{"generator", SIZE(generator), NULL, NULL},
+	{"method", SIZE(method), NULL, NULL},
+	{"monitor", SIZE(monitor), NULL, is_monitor},
+	{"mutex", SIZE(mutex), NULL, NULL},
 	/*
 	 * proc_memsize() is meant to return the size of a cfunc_proc_t if the
 	 * Proc is one. It never does: it compares `ep`, which is env + 2, with
 	 * env + 1.
 	 */
-	{"proc", SIZE(proc), NULL},
-	{"product", SIZE(enum_chain), NULL},
-	{"queue", SIZE(queue), NULL},
-	{"sized_queue", SIZE(szqueue), NULL},
-	{"Thread::Queue", SIZE(queue), NULL},
-	{"Thread::SizedQueue", SIZE(szqueue), NULL},
-	{"time", SIZE(time), NULL},
-	{"yielder", SIZE(yielder), NULL},
+	{"proc", SIZE(proc), NULL, NULL},
+	{"product", SIZE(enum_chain), NULL, NULL},
+	{"queue", SIZE(queue), NULL, NULL},
+	{"sized_queue", SIZE(szqueue), NULL, NULL},
+	{"Thread::Queue", SIZE(queue), NULL, NULL},
+	{"Thread::SizedQueue", SIZE(szqueue), NULL, NULL},
+	{"time", SIZE(time), NULL, NULL},
+	{"yielder", SIZE(yielder), NULL, NULL},
 };
 
 /* Stands for all types that are not in the list. */
 static const struct type unknown;
 
-/* Finds the type of a rb_data_type_t. */
+/*
+ * Finds the type of a rb_data_type_t. Extensions have types of the same names
+ * around other structs; those are not in the module that contains the VM.
+ */
 static struct rcore_error *find_type(struct rcore_ruby *ruby, uint64_t address,
 				     const struct type **ret)
 {
@@ -113,9 +140,11 @@ static struct rcore_error *find_type(struct rcore_ruby *ruby, uint64_t address,
 	struct rcore_error *err = rcore_data_type_name(ruby, address, name, sizeof(name));
 	if (err)
 		return err;
+	const struct rcore_range *module = &ruby->statics.module;
+	const bool is_own = address >= module->start && address < module->end;
 	*ret = &unknown;
 	for (size_t i = 0; i < RCORE_COUNT(types); i++)
-		if (!strcmp(types[i].name, name))
+		if ((is_own || types[i].prove) && !strcmp(types[i].name, name))
 			*ret = &types[i];
 	return rcore_cache_put(&ruby->data_types, &ruby->scratch, address, 0, (void *)*ret)
 		       ? NULL
@@ -128,7 +157,7 @@ static uint64_t of_struct(struct rcore_sizing *sizing, const struct rcore_data *
 	const struct type *type;
 	uint32_t size = 0;
 	struct rcore_error *err = find_type(sizing->ruby, data->type, &type);
-	if (!err && type->name)
+	if (!err && type->name && (!type->prove || type->prove(sizing, data->data)))
 		memcpy(&size, (const char *)sizing->layout + type->size, sizeof(size));
 	rcore_error_free(err);
 	if (!size) {

@@ -116,7 +116,8 @@ static void read_heap(struct fake_vm *vm, uint64_t stack, const struct rcore_ran
 	rcore_ruby_init(&ruby, &vm->ruby.target.memory, &vm->ruby.layout, &arena);
 	rcore_ruby_set_vm(&ruby, vm->address);
 	ruby.global_symbols = vm->ruby.symbols;
-	ruby.statics = (struct rcore_statics){.writable = writable, .writable_count = 1};
+	ruby.statics = (struct rcore_statics){
+		.writable = writable, .writable_count = 1, .module = {1, UINT64_MAX}};
 	struct rcore_error *err = rcore_graph_slots(&ruby, vm->objspace, &heap);
 	if (!err)
 		err = rcore_graph_edges(&ruby, &heap);

@@ -3,9 +3,11 @@
 
 #include "base/count.h"
 #include "core_builder.h"
+#include "referrers.h"
 #include "ruby/children/census.h"
 #include "ruby/children/memsize.h"
 #include "ruby/heap/heap_core_scan.h"
+#include "ruby/object/shape.h"
 #include "ruby_suite.h"
 #include "target/core/core.h"
 
@@ -241,10 +243,87 @@ START_TEST(test_flags_show_objects_in_their_slots)
 }
 END_TEST
 
+/* The C memory of a T_DATA; false if it is not known. */
+static bool measure(uint64_t object, uint64_t *bytes)
+{
+	unsigned char copy[40];
+	ck_assert(!rcore_read(ruby.memory, object, copy, sizeof(copy)));
+	return rcore_memsize(&ruby, object, copy, sizeof(copy), bytes);
+}
+
+/* A T_DATA whose type has a dsize function. */
+static uint64_t sized(const char *name, uint64_t *data)
+{
+	const struct rcore_layout *layout = &fake.layout;
+	uint64_t type;
+	*data = fake_alloc(&fake.target, 256, 8);
+	uint64_t object = fake_typed(&fake, name, *data);
+	ck_assert(!rcore_read_field(ruby.memory, object, &layout->data.type, &type));
+	fake_put_field(&fake.target, type, &layout->data_type.dsize, 0x1000);
+	return object;
+}
+
+/* Only types in the module of the VM are those that rcore knows by name. */
+START_TEST(test_types_of_extensions_have_no_known_size)
+{
+	static const char *const names[] = {"mutex", "method", "proc", "condvar"};
+	uint64_t data, bytes, mutex_data;
+	begin(_i);
+	const struct rcore_layout *layout = &fake.layout;
+	const struct rcore_range none = {0}, all = {1, UINT64_MAX};
+	if (!rcore_has(&layout->data_type.dsize))
+		return;
+	for (size_t i = 0; i < RCORE_COUNT(names); i++) {
+		uint64_t object = sized(names[i], &data);
+		ck_assert(!measure(object, &bytes));
+		read_again();
+		ruby.statics.module = none;
+		ck_assert(!measure(object, &bytes));
+		read_again();
+		ruby.statics.module = all;
+		ck_assert(measure(object, &bytes));
+		ck_assert_uint_gt(bytes, 0);
+		read_again();
+	}
+	if (!layout->monitor.size)
+		return;
+	/* An extension that comes with Ruby; what it wraps shows that. */
+	uint64_t monitor = sized("monitor", &data), mutex = sized("mutex", &mutex_data), type;
+	ck_assert(!measure(monitor, &bytes));
+	fake_put_field(&fake.target, data, &layout->monitor.mutex, mutex);
+	read_again();
+	ck_assert(!measure(monitor, &bytes));
+	read_again();
+	ck_assert(!rcore_read_field(ruby.memory, mutex, &layout->data.type, &type));
+	ruby.statics.module = (struct rcore_range){type, type + 1};
+	ck_assert(measure(monitor, &bytes));
+	ck_assert_uint_eq(bytes, layout->monitor.size);
+}
+END_TEST
+
+/* If no shape is the one of a table, that is found out once. */
+START_TEST(test_lack_of_a_shape_is_remembered)
+{
+	begin(_i);
+	if (!fake.layout.traits.shapes)
+		return;
+	fake.layout.constant.shape_too_complex = 100;
+	fake.layout.constant.shape_id_fl_too_complex = RCORE_NO_CONSTANT;
+	fake_target_fault(&fake.target, 0, false);
+	ck_assert_uint_eq(rcore_shape_of_too_complex(&ruby), RCORE_NO_SHAPE);
+	ck_assert_uint_gt(fake.target.reads, 0);
+	fake_target_fault(&fake.target, 0, false);
+	ck_assert_uint_eq(rcore_shape_of_too_complex(&ruby), RCORE_NO_SHAPE);
+	ck_assert_uint_eq(fake.target.reads, 0);
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {test_threads_count_the_same,
 				      test_lost_objects_are_counted,
-				      test_flags_show_objects_in_their_slots};
+				      test_flags_show_objects_in_their_slots,
+				      test_types_of_extensions_have_no_known_size,
+				      test_lack_of_a_shape_is_remembered};
 	return run_suite("census", tests, RCORE_COUNT(tests));
 }
