@@ -173,5 +173,7 @@ uint32_t rcore_shape_of_too_complex(struct rcore_ruby *ruby)
 		if (shape.is_too_complex)
 			ruby->too_complex_shape = id;
 	}
-	return ruby->too_complex_shape ? ruby->too_complex_shape : RCORE_NO_SHAPE;
+	if (!ruby->too_complex_shape)
+		ruby->too_complex_shape = RCORE_NO_SHAPE;
+	return ruby->too_complex_shape;
 }
