@@ -19,7 +19,8 @@ def named(name, &body)
   Thread.new(&body).tap { |thread| thread.name = name }
 end
 
-reader, = IO.pipe
+# The garbage collector closes an end that nothing refers to.
+reader, _writer = IO.pipe
 held = Queue.new
 holder = named("holder") { Order::LOCK.synchronize { held << true and reader.read } }
 held.pop
