@@ -20,7 +20,8 @@ def named(name, &body)
 end
 
 # The garbage collector closes an end that nothing refers to.
-reader, _writer = IO.pipe
+PIPE = IO.pipe
+reader = PIPE.first
 held = Queue.new
 holder = named("holder") { Order::LOCK.synchronize { held << true and reader.read } }
 held.pop
@@ -45,9 +46,12 @@ def park(depth, text)
 end
 count = Integer(ARGV[0])
 FIBERS = Array.new(count) { |i| Fiber.new { park(1 + (i % 50).zero?.then { |first| first ? i / 50 : 0 }, "<b>#{i}</b>") } }.each(&:resume)
-# Until each has come to where it stays.
-others = Thread.list - [Thread.main]
-sleep 0.01 until others.all? { |thread| thread.stop? && thread.backtrace.first !~ /sleep/ }
+
+# Until each has come to where it stays. A variable of <main> would be printed for each fiber.
+def wait_for(threads)
+  sleep 0.01 until threads.all? { |thread| thread.stop? && thread.backtrace.first !~ /sleep/ }
+end
+wait_for(Thread.list - [Thread.main])
 puts "ready"
 $stdout.flush
 sleep

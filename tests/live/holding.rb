@@ -3,7 +3,7 @@
 require_relative "counting"
 
 LOCK = Mutex.new
-READ, = IO.pipe
+READ, WRITE = IO.pipe # The garbage collector closes an end that nothing refers to.
 
 def hold
   LOCK.synchronize { READ.read(1) }
