@@ -158,8 +158,8 @@ static RCORE_HOT bool is_same(struct rcore_sampler *sampler, struct rcore_contex
  * Looks up anew which context the Fiber has. Reads everything from one copy of
  * the pages. So the words that are kept for comparisons match the labels, and a
  * search in the data of a stripped Ruby takes only one system call for each
- * page. Earlier copies of this tick do not do: a table that was set meanwhile
- * would lead to texts as they were before.
+ * page. Drops the copies that the tick has made before: a table that was set
+ * after them would lead to the texts of older pages.
  */
 static void look(struct rcore_sampler *sampler, struct rcore_track *track)
 {

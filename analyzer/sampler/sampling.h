@@ -83,7 +83,7 @@ struct rcore_sampling_summary {
 	double own_percent;
 	size_t processes; /* that were sampled */
 	size_t copied;    /* of these, with BPF */
-	/* `pid` became another program after its first sample. */
+	/* `pid` became another program after rcore had begun to sample it. */
 	bool has_executed;
 	/* It ended because no process was left, not because it was stopped. */
 	bool has_ended;

@@ -57,7 +57,7 @@ struct rcore_sampling {
 		size_t count, capacity;
 	} uses;
 	struct rcore_sampling_summary summary;
-	/* Why a process could no longer be sampled: of options->pid. */
+	/* Whether the last problem that ended a process was options->pid's. */
 	bool is_last_of_root;
 	struct rcore_sampler_options sampler_options;
 	struct rcore_options open;

@@ -201,8 +201,8 @@ struct rcore_error *rcore_sampler_list(struct rcore_sampler *sampler)
 	struct found found = {0};
 	struct rcore_error *err = list_ractors(sampler);
 	/*
-	 * There is always one, unless the process has just ended, or Ruby still
-	 * starts.
+	 * There is always one, unless the process has just ended, or Ruby is
+	 * still starting.
 	 */
 	if (!err && !sampler->ractors.count)
 		return NULL;
@@ -285,7 +285,7 @@ RCORE_HOT bool rcore_sampler_list_holds(struct rcore_sampler *sampler)
 	bool are_counted = true;
 	/* A list that does not hold proves nothing about those that sleep. */
 	sampler->are_counted = false;
-	/* Of a Ruby that starts, the list of Ractors may still be empty. */
+	/* While Ruby starts, the list of Ractors may still be empty. */
 	if (!sampler->ractors.count || !ractors_hold(sampler))
 		return false;
 	for (size_t i = 0; i < sampler->ractors.count; i++) {
