@@ -103,6 +103,13 @@ struct rcore_wait {
 	 * "Async::Semaphore". NULL: it is, or the class is unknown.
 	 */
 	const char *type;
+	/*
+	 * "Timeout.timeout": a method whose block the wait is in, which ends
+	 * the wait after some time. Of several, the one with the least seconds.
+	 * NULL: none.
+	 */
+	const char *within;
+	const char *within_seconds; /* as Ruby inspects it; NULL: unknown */
 };
 
 enum rcore_lock_kind {

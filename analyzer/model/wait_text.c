@@ -117,7 +117,7 @@ static size_t digits_of(const char *number, size_t *ret_decimals)
  * it is at least one second, cuts it after the milliseconds. If it is less and
  * has digits beyond the microseconds, rounds it to three digits.
  */
-static void write_seconds(const char *number, FILE *out)
+static void write_number(const char *number, FILE *out)
 {
 	enum { MILLI = 3, MICRO = 6 };
 	size_t decimals, length = digits_of(number, &decimals);
@@ -131,6 +131,11 @@ static void write_seconds(const char *number, FILE *out)
 		fprintf(out, "%.*s", (int)(length - decimals + MILLI), number);
 	else
 		rcore_escape_write(out, number);
+}
+
+static void write_seconds(const char *number, FILE *out)
+{
+	write_number(number, out);
 	fputs(" s", out);
 }
 
@@ -285,8 +290,27 @@ static void write_object_text(const struct rcore_wait *wait, const char *before,
 	rcore_escape_write(out, wait->argument);
 }
 
+void rcore_wait_within_write(const struct rcore_wait *wait, FILE *out)
+{
+	if (!wait->within)
+		return;
+	fprintf(out, ", within %s", wait->within);
+	if (!wait->within_seconds)
+		return;
+	putc('(', out);
+	write_number(wait->within_seconds, out);
+	putc(')', out);
+}
+
 void rcore_wait_write(const struct rcore_snapshot *snapshot, const struct rcore_wait *wait,
 		      FILE *out)
+{
+	rcore_wait_write_alone(snapshot, wait, out);
+	rcore_wait_within_write(wait, out);
+}
+
+void rcore_wait_write_alone(const struct rcore_snapshot *snapshot,
+			    const struct rcore_wait *wait, FILE *out)
 {
 	switch (wait->kind) {
 	case RCORE_WAIT_MUTEX:

@@ -34,6 +34,14 @@ void rcore_lock_write(const struct rcore_snapshot *snapshot, enum rcore_lock_kin
 		      uint64_t object, uint64_t lock, const struct rcore_owner *owner,
 		      FILE *out);
 
+/*
+ * The parts of what rcore_wait_write() writes: the wait, and ", within
+ * Timeout.timeout(5)" if it is in such a block.
+ */
+void rcore_wait_write_alone(const struct rcore_snapshot *snapshot,
+			    const struct rcore_wait *wait, FILE *out);
+void rcore_wait_within_write(const struct rcore_wait *wait, FILE *out);
+
 /* Return constant names for JSON: "mutex", "vm". */
 const char *rcore_lock_kind_name(enum rcore_lock_kind kind);
 const char *rcore_wait_source_name(enum rcore_wait_source source);

@@ -200,6 +200,7 @@ static const struct rcore_parts fd = PARTS(rcore_wait_fd, fd_parts);
 static const struct rcore_part wait_parts[] = {
 	NAME(rcore_wait, method),  TEXT(rcore_wait, argument),          SAFE(rcore_wait, hook),
 	SAFE(rcore_wait, syscall), MANY(rcore_wait, fds, fd_count, fd), NAME(rcore_wait, type),
+	SAFE(rcore_wait, within),  TEXT(rcore_wait, within_seconds),
 };
 static const struct rcore_parts wait = PARTS(rcore_wait, wait_parts);
 

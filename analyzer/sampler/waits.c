@@ -240,6 +240,7 @@ static uint32_t number_of(struct rcore_sampler *sampler, struct scene *scene,
 	}
 	wait.has_counts = false;
 	wait.argument = NULL;
+	wait.within = NULL;
 	for (size_t i = 0; i < wait.fd_count; i++)
 		wait.fds[i].link = NULL;
 	if (sampler->options.redact >= RCORE_REDACT_ALL)

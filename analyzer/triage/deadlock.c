@@ -56,23 +56,29 @@ static int blocker_of(const struct rcore_snapshot *snapshot, int thread)
 	return wait && !wait->hook && wait->kind != RCORE_WAIT_GVL ? fiber : -1;
 }
 
+/* Whether the wait ends by itself after some time. */
+static bool has_limit(const struct rcore_wait *wait)
+{
+	return wait->is_timed || wait->within;
+}
+
 static int edge(const struct rcore_snapshot *snapshot, int index, enum reason reason)
 {
 	const struct rcore_fiber *fiber = &snapshot->fibers[index];
 	const struct rcore_wait *wait = fiber->wait;
 	switch (reason) {
 	case REASON_LOCK:
-		if (!rcore_wait_is_for_lock(wait))
+		if (!rcore_wait_is_for_lock(wait) || has_limit(wait))
 			return -1;
 		return wait->owner.fiber >= 0 || wait->owner.address
 			       ? wait->owner.fiber
 			       : blocker_of(snapshot, wait->owner.thread);
 	case REASON_JOIN:
-		return wait && wait->kind == RCORE_WAIT_JOIN && !wait->is_timed
+		return wait && wait->kind == RCORE_WAIT_JOIN && !has_limit(wait)
 			       ? blocker_of(snapshot, wait->thread)
 			       : -1;
 	case REASON_TASK:
-		return wait && wait->kind == RCORE_WAIT_TASK && !wait->is_timed
+		return wait && wait->kind == RCORE_WAIT_TASK && !has_limit(wait)
 			       ? wait->owner.fiber
 			       : -1;
 	case REASON_THREAD:
@@ -217,7 +223,7 @@ static struct rcore_error *dead_end(struct graph *graph, int fiber)
 {
 	const struct rcore_snapshot *snapshot = graph->snapshot;
 	const struct rcore_wait *wait = snapshot->fibers[fiber].wait;
-	if (!rcore_wait_is_for_lock(wait) || graph->reported[fiber])
+	if (!rcore_wait_is_for_lock(wait) || has_limit(wait) || graph->reported[fiber])
 		return NULL;
 	bool ended = wait->owner.fiber >= 0 ? snapshot->fibers[wait->owner.fiber].status ==
 						      RCORE_FIBER_TERMINATED

@@ -12,10 +12,11 @@
  *   waits for a lock    -> the fiber that holds it (up to 2.7, the fiber that
  *                          the thread runs that holds it)
  *   waits for a thread  -> the fiber that this thread runs, if it blocks the
- *                          thread, unless the wait has a timeout
+ *                          thread
  *   a parked fiber      -> the fiber that its thread runs, if it blocks the
  *                          thread: no other fiber can run before
  *
+ * A wait that has a timeout, or is in a block of Timeout.timeout, is no edge.
  * Each cycle is a deadlock; of cycles that share fibers, only the first one
  * found is reported. A lock held by a fiber that has ended is a deadlock, too.
  * A wait for a Queue or a ConditionVariable is no edge, because any thread may

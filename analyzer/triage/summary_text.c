@@ -65,7 +65,7 @@ static void write_state(const struct rcore_snapshot *snapshot, const struct rcor
 {
 	const struct rcore_thread *thread = rcore_snapshot_thread(snapshot, fiber->thread);
 	if (fiber->wait)
-		rcore_wait_write(snapshot, fiber->wait, out);
+		rcore_wait_write_alone(snapshot, fiber->wait, out);
 	else if (!fiber->is_current)
 		fputs("is parked", out);
 	else if (thread && thread->gvl == RCORE_GVL_WAITING)
@@ -202,18 +202,30 @@ void rcore_summary_current(const struct rcore_snapshot *snapshot, const struct r
 }
 
 /*
- * Writes what one fiber does. Also writes where, unless it waits for a lock or
- * for another fiber. Returns the fiber that it waits for, or -1.
+ * Writes what one fiber does after `before`, which ends with a blank. Also
+ * writes where, unless it waits for a lock or for another fiber. Returns the
+ * fiber that it waits for, or -1. If the sentence continues with that one, the
+ * limit comes first: ", which, within Timeout.timeout(5), waits for".
  */
-static int write_link(const struct rcore_snapshot *snapshot, int index, FILE *out)
+static int write_link(const struct rcore_snapshot *snapshot, int index, const char *before,
+		      FILE *out)
 {
 	const struct rcore_fiber *fiber = &snapshot->fibers[index];
 	int next = rcore_waited_fiber(snapshot, index);
+	bool is_within = fiber->wait && fiber->wait->within;
+	fprintf(out, "%.*s", (int)strlen(before) - 1, before);
+	if (is_within && next >= 0) {
+		rcore_wait_within_write(fiber->wait, out);
+		putc(',', out);
+	}
+	putc(' ', out);
 	/* "held by T2 in Foo" would say where T2 is. */
 	bool is_gvl = fiber->wait && fiber->wait->kind == RCORE_WAIT_GVL;
 	if (is_gvl && write_place(fiber, "is in ", out))
 		fputs(" and ", out);
 	write_state(snapshot, fiber, out);
+	if (is_within && next < 0)
+		rcore_wait_within_write(fiber->wait, out);
 	if (!rcore_wait_is_for_lock(fiber->wait) && !is_gvl && next < 0)
 		write_place(fiber, " in ", out);
 	return next;
@@ -234,9 +246,8 @@ void rcore_summary_state(const struct rcore_snapshot *snapshot, int index, const
 			fprintf(out, ", and so on to %s", rcore_fiber_text(snapshot, last));
 			index = last;
 		}
-		fputs(links ? ", which " : before, out);
 		seen[links] = index;
-		int next = write_link(snapshot, index, out);
+		int next = write_link(snapshot, index, links ? ", which " : before, out);
 		if (next >= 0)
 			rcore_summary_current(snapshot, snapshot->fibers[index].wait, next,
 					      out);

@@ -6,7 +6,8 @@ module Awaited
   TASKS = { "waits for Async::Semaphore OBJECT (3 of 3 acquired, 11 waiting)" => 10,
             "waits for Async::Semaphore OBJECT (3 of 3 acquired, 11 waiting), at most 6000 s" => 1,
             "waits for Async::Semaphore OBJECT (1 of 1 acquired, 4 waiting)" => 4, "waits for the end of FIBER" => 6,
-            "waits for the end of FIBER, at most 5000 s" => 2 }.freeze
+            "waits for the end of FIBER, at most 5000 s" => 2, "waits for Mutex OBJECT held by FIBER, within Async::Task#with_timeout(8000)" => 1,
+            "sleeps for 9000 s, within Async::Task#with_timeout(8001)" => 1 }.freeze
   LATER = TASKS.merge("waits for Async::Condition OBJECT" => 5, "waits for Async::Variable OBJECT" => 3).freeze
   EARLIER = LATER.merge("waits for an item of Async::Queue OBJECT (0 items, 7 waiting)" => 7,
                         "waits for room in Async::LimitedQueue OBJECT (2 of 2 items, 4 waiting)" => 4).freeze

@@ -57,6 +57,17 @@ static void add_text(struct rcore_json *json, struct json_object *object,
 	free(text);
 }
 
+static void add_within(struct rcore_json *json, struct json_object *parent,
+		       const struct rcore_wait *wait)
+{
+	if (!wait->within)
+		return;
+	struct json_object *object = rcore_json_object(json);
+	rcore_json_add_text(json, object, "method", wait->within);
+	rcore_json_add_text(json, object, "seconds", wait->within_seconds);
+	rcore_json_add(json, parent, "within", object);
+}
+
 static struct json_object *wait_object(struct rcore_json *json,
 				       const struct rcore_snapshot *snapshot,
 				       const struct rcore_wait *wait)
@@ -85,6 +96,7 @@ static struct json_object *wait_object(struct rcore_json *json,
 			    : wait->kind == RCORE_WAIT_SYSCALL ? "file"
 							       : "seconds",
 			    wait->argument);
+	add_within(json, object, wait);
 	if (wait->has_pid)
 		rcore_json_add_int(json, object, "pid", wait->pid);
 	add_fds(json, object, wait);

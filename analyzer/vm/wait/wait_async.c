@@ -86,11 +86,7 @@ static bool count(struct rcore_waits *waits, uint64_t object, const char *name, 
 	return is_read;
 }
 
-/*
- * Whether the time of the block can be reported as that of the wait. A sleep
- * has one of its own, and the other kinds have no text for it.
- */
-static bool may_be_timed(const struct rcore_wait *wait)
+bool rcore_wait_takes_block_time(const struct rcore_wait *wait)
 {
 	return wait->kind == RCORE_WAIT_SEMAPHORE || wait->kind == RCORE_WAIT_TASK ||
 	       wait->kind == RCORE_WAIT_POP || wait->kind == RCORE_WAIT_PUSH ||
@@ -109,7 +105,7 @@ static struct rcore_error *find_timeout(struct rcore_waits *waits,
 					    "Async::Reactor#with_timeout"};
 	struct rcore_error *err = NULL;
 	uint64_t time;
-	if (fiber->wait->is_timed || !may_be_timed(fiber->wait))
+	if (fiber->wait->is_timed || !rcore_wait_takes_block_time(fiber->wait))
 		return NULL;
 	for (size_t i = 0; !err && !fiber->wait->is_timed && i < fiber->frame_count; i++) {
 		const struct rcore_frame *frame = &fiber->frames[i];

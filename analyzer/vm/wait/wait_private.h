@@ -143,7 +143,12 @@ struct rcore_wait_place {
 	size_t first, end; /* indices of frames */
 };
 
-/* wait_times.c: sets the timeout of a wait, unless it is nil. */
+/*
+ * wait_times.c: how Ruby inspects a number of seconds; NULL: it cannot be read.
+ */
+struct rcore_error *rcore_wait_seconds(struct rcore_waits *waits, uint64_t value,
+				       const char **ret);
+/* Sets the timeout of a wait, unless it is nil. */
 struct rcore_error *rcore_wait_set_time(struct rcore_waits *waits, struct rcore_wait *wait,
 					uint64_t value);
 /* Sets the timeout if a method or hook on the stack has it as a parameter. */
@@ -156,6 +161,8 @@ bool rcore_wait_resolves(struct rcore_waits *waits, const struct rcore_wait_plac
 struct rcore_error *rcore_wait_set_name(struct rcore_waits *waits, struct rcore_wait *wait,
 					const struct rcore_wait_place *place);
 
+/* wait_within.c: finds the Timeout.timeout around the wait of a fiber. */
+struct rcore_error *rcore_wait_within(struct rcore_waits *waits, int fiber);
 /* wait_frames.c: reads the methods on the stack. */
 struct rcore_error *rcore_wait_frames(struct rcore_waits *waits, int fiber);
 /*
@@ -164,6 +171,11 @@ struct rcore_error *rcore_wait_frames(struct rcore_waits *waits, int fiber);
  */
 struct rcore_error *rcore_wait_async(struct rcore_waits *waits, int fiber);
 struct rcore_error *rcore_wait_async_count(struct rcore_waits *waits);
+/*
+ * Whether the time of a block of that gem is reported as that of the wait. A
+ * sleep has one of its own, and the other kinds have no text for it.
+ */
+bool rcore_wait_takes_block_time(const struct rcore_wait *wait);
 /*
  * wait_scheduler.c: finds the innermost frame of a hook of the fiber scheduler;
  * -1 if there is none.

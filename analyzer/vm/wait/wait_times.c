@@ -4,6 +4,8 @@
 #include "base/count.h"
 #include "base/text.h"
 #include "ruby/inspect/inspect.h"
+#include "ruby/object/class_name.h"
+#include "ruby/object/ivar.h"
 #include "ruby/object/value.h"
 #include "vm/wait/wait_private.h"
 
@@ -13,17 +15,39 @@
  * code called it, and a method written in Ruby has them as locals.
  */
 
+/* 5.minutes of Active Support is an object around the number of seconds. */
+static uint64_t number_of(struct rcore_waits *waits, uint64_t value)
+{
+	struct rcore_ruby *ruby = waits->loader->ruby;
+	const char *name = NULL;
+	uint64_t number;
+	if (!rcore_is_object(ruby, value))
+		return value;
+	rcore_error_free(rcore_value_class_name(ruby, value, &name));
+	return rcore_same_text(name, "ActiveSupport::Duration") &&
+			       rcore_ivar_try(ruby, value, "@value", &number)
+		       ? number
+		       : value;
+}
+
+struct rcore_error *rcore_wait_seconds(struct rcore_waits *waits, uint64_t value,
+				       const char **ret)
+{
+	struct rcore_value shown;
+	struct rcore_error *err =
+		rcore_inspect(waits->loader->ruby, number_of(waits, value), NULL, &shown);
+	if (!err && !shown.problem)
+		*ret = shown.text;
+	return err;
+}
+
 struct rcore_error *rcore_wait_set_time(struct rcore_waits *waits, struct rcore_wait *wait,
 					uint64_t value)
 {
-	struct rcore_value shown;
 	if (rcore_is_nil(waits->loader->ruby, value))
 		return NULL;
 	wait->is_timed = true;
-	struct rcore_error *err = rcore_inspect(waits->loader->ruby, value, NULL, &shown);
-	if (!err && !shown.problem)
-		wait->argument = shown.text;
-	return err;
+	return rcore_wait_seconds(waits, value, &wait->argument);
 }
 
 /*

@@ -68,6 +68,26 @@ START_TEST(test_join)
 }
 END_TEST
 
+/* An exception ends the wait after some time, whatever it is for. */
+START_TEST(test_within)
+{
+	struct rcore_test_threads test;
+	rcore_test_threads_init(&test, 2, 0);
+	rcore_test_want(&test, 0, 1);
+	rcore_test_want(&test, 1, 0)->within = "Timeout.timeout";
+	expect(&test, "");
+	rcore_test_threads_init(&test, 2, 0);
+	rcore_test_join(&test, 0, 1)->within = "Timeout.timeout";
+	rcore_test_want(&test, 1, 0);
+	expect(&test, "");
+	rcore_test_threads_init(&test, 1, 0);
+	struct rcore_wait *wait = rcore_test_want(&test, 0, 0);
+	wait->owner = (struct rcore_owner){.thread = -1, .fiber = -1, .address = 0x99};
+	wait->within = "Timeout.timeout";
+	expect(&test, "");
+}
+END_TEST
+
 /* A fiber that runs, sleeps or waits for a queue may still unlock. */
 START_TEST(test_none)
 {
@@ -191,8 +211,9 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_two,   test_three_and_two,    test_join,  test_none, test_fibers,
-		test_tasks, test_owned_by_threads, test_ended, test_long};
+		test_two,   test_three_and_two, test_join,  test_within,
+		test_none,  test_fibers,        test_tasks, test_owned_by_threads,
+		test_ended, test_long};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
 		.name = "deadlock", .tests = tests, .count = RCORE_COUNT(tests)});
 }

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "base/count.h"
+#include "base/text.h"
+#include "ruby/object/value.h"
+#include "vm/stack/frame_values.h"
+#include "vm/wait/wait_private.h"
+
+/*
+ * Timeout.timeout(sec, klass = nil, message = nil) of lib/timeout.rb ends every
+ * wait of its block: a thread of its own raises an exception in the thread that
+ * called it, or it asks the fiber scheduler to. All releases have these
+ * parameters (gem timeout 0.1 to 0.6), and if `sec` is nil or 0, no limit. A
+ * program that includes the module calls Timeout#timeout. RubyGems and Bundler
+ * have a copy. The first parameter of the gem async's with_timeout is the time,
+ * too; wait_async.c has those that end the wait as its own timeout would.
+ */
+static const struct {
+	const char *label, *method;
+	bool is_async;
+} blocks[] = {
+	{"Timeout.timeout", "Timeout.timeout", false},
+	{"Timeout#timeout", "Timeout.timeout", false},
+	{"Gem::Timeout.timeout", "Gem::Timeout.timeout", false},
+	{"Async::Scheduler#with_timeout", "Async::Task#with_timeout", true},
+	{"Async::Reactor#with_timeout", "Async::Task#with_timeout", true},
+};
+
+/* How many fibers to follow that resumed each other. */
+enum { RESUMED_LIMIT = 64 };
+
+/* What Ruby inspects a number as: "5", "0.5" or "(1/2)". False: it is none. */
+static bool is_number(const char *text, double *ret)
+{
+	char *end;
+	text += *text == '(';
+	*ret = strtod(text, &end);
+	if (end == text)
+		return false;
+	if (*end == '/')
+		*ret /= strtod(end + 1, NULL);
+	return true;
+}
+
+/*
+ * Whether the frame has these names as variables, so that it is the method of
+ * timeout.rb, and not one of the program's. If they cannot be read, it is.
+ */
+static bool has_its_parameters(struct rcore_waits *waits, const struct rcore_frame *frame)
+{
+	static const char *const names[] = {"sec", "klass", "message"};
+	for (size_t i = 0; i < RCORE_COUNT(names); i++) {
+		uint64_t address = 0;
+		struct rcore_error *err = rcore_frame_local_address(waits->loader->ruby, frame,
+								    names[i], &address);
+		bool is_missing = !err && !address;
+		rcore_error_free(err);
+		if (is_missing)
+			return false;
+	}
+	return true;
+}
+
+static bool may_be(struct rcore_waits *waits, const struct rcore_wait *wait,
+		   const struct rcore_frame *frame, bool is_async)
+{
+	return is_async ? !rcore_wait_takes_block_time(wait) : has_its_parameters(waits, frame);
+}
+
+/* Of several blocks around a wait, keeps the one with the least seconds. */
+static struct rcore_error *add(struct rcore_waits *waits, struct rcore_wait *wait,
+			       const struct rcore_frame *frame, const char *method)
+{
+	const char *seconds = NULL;
+	uint64_t value;
+	double number = 0, known;
+	if (rcore_wait_parameter(waits, frame, 0, &value)) {
+		if (rcore_is_nil(waits->loader->ruby, value))
+			return NULL;
+		struct rcore_error *err = rcore_wait_seconds(waits, value, &seconds);
+		if (err)
+			return err;
+	}
+	if (seconds && !is_number(seconds, &number))
+		seconds = NULL;
+	if (seconds && number == 0)
+		return NULL;
+	bool is_less = seconds && wait->within_seconds &&
+		       is_number(wait->within_seconds, &known) && number < known;
+	if (!wait->within || (seconds && !wait->within_seconds) || is_less) {
+		wait->within = method;
+		wait->within_seconds = seconds;
+	}
+	return NULL;
+}
+
+static struct rcore_error *look_at(struct rcore_waits *waits, struct rcore_wait *wait,
+				   const struct rcore_fiber *fiber)
+{
+	struct rcore_error *err = NULL;
+	for (size_t i = 0; !err && i < fiber->frame_count; i++) {
+		const struct rcore_frame *frame = &fiber->frames[i];
+		for (size_t j = 0;
+		     !err && frame->kind == RCORE_FRAME_RUBY && j < RCORE_COUNT(blocks); j++)
+			if (rcore_same_text(frame->label, blocks[j].label) &&
+			    may_be(waits, wait, frame, blocks[j].is_async))
+				err = add(waits, wait, frame, blocks[j].method);
+	}
+	return err;
+}
+
+/*
+ * An exception in a thread is raised in its current fiber, even if one of those
+ * that resumed it called the method. The wait for the GVL is not ended by it.
+ */
+struct rcore_error *rcore_wait_within(struct rcore_waits *waits, int index)
+{
+	const struct rcore_loader *loader = waits->loader;
+	struct rcore_wait *wait = loader->fibers.items[index].wait;
+	bool is_current = loader->fibers.items[index].is_current;
+	struct rcore_error *err = NULL;
+	if (!wait || wait->kind == RCORE_WAIT_GVL)
+		return NULL;
+	for (int i = 0; !err && index >= 0 && i < RESUMED_LIMIT; i++) {
+		const struct rcore_fiber *fiber = &loader->fibers.items[index];
+		err = look_at(waits, wait, fiber);
+		index = is_current ? fiber->resumed_by : -1;
+	}
+	return err;
+}
