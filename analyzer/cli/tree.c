@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/target.h"
 #include "report/text/text_triage.h"
-#include "session/live/process_role.h"
+#include "triage/process_role.h"
 #include "session/live/ruby_processes.h"
 #include "target/live/live_files.h"
 #include "target/live/live_tree.h"

@@ -3,7 +3,7 @@
 
 #include "base/count.h"
 #include "session/live/containers.h"
-#include "session/live/process_role.h"
+#include "triage/process_role.h"
 #include "suite.h"
 
 #define ID    "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "session/live/process_role.h"
+#include "triage/process_role.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef RCORE_SESSION_PROCESS_ROLE_H
-#define RCORE_SESSION_PROCESS_ROLE_H
+#ifndef RCORE_TRIAGE_PROCESS_ROLE_H
+#define RCORE_TRIAGE_PROCESS_ROLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
