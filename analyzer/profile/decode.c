@@ -236,6 +236,22 @@ static struct rcore_error *decode_titles(struct rcore_recording *recording,
 	return finish(recording, cursor, "titles");
 }
 
+static struct rcore_error *decode_ended(struct rcore_recording *recording,
+					struct rcore_cursor *cursor)
+{
+	struct rcore_profile *profile = recording->profile;
+	uint64_t count = rcore_cursor_varint(cursor);
+	for (uint64_t i = 0; i < count && !cursor->is_bad; i++) {
+		uint64_t process = rcore_cursor_varint(cursor);
+		uint64_t time = rcore_cursor_varint(cursor);
+		if (process >= profile->processes.count)
+			return corrupt("an end refers to a process that does not exist");
+		if (!cursor->is_bad)
+			rcore_profile_end_process(profile, (uint32_t)process, time);
+	}
+	return finish(recording, cursor, "ends of processes");
+}
+
 static struct rcore_error *decode_samples(struct rcore_recording *recording,
 					  struct rcore_cursor *cursor)
 {
@@ -271,6 +287,8 @@ static struct rcore_error *decode_section(struct rcore_recording *recording, uin
 		return decode_labels(recording, cursor);
 	case RCORE_SECTION_TITLES:
 		return decode_titles(recording, cursor);
+	case RCORE_SECTION_ENDED:
+		return decode_ended(recording, cursor);
 	case RCORE_SECTION_SAMPLES:
 		return decode_samples(recording, cursor);
 	default:

@@ -91,6 +91,8 @@ enum rcore_section {
 	RCORE_SECTION_TITLES,
 	/* Of the entries in the section THREADS that follows. */
 	RCORE_SECTION_THREAD_PROCESSES,
+	/* Processes that ended: the number of pairs; process, time. */
+	RCORE_SECTION_ENDED,
 };
 
 #endif

@@ -41,13 +41,11 @@ static const char *find_label(const struct rcore_profile *profile, uint32_t set,
 static void name_process(const struct rcore_profile *profile, uint32_t number, char *ret)
 {
 	const struct rcore_profile_thread *thread = rcore_profile_thread_at(profile, number);
-	uint32_t use = rcore_profile_process_at(profile, thread->process)->use;
-	if (!thread->pid)
-		snprintf(ret, NAME_MAX_SIZE, "(unknown)");
-	else if (use > 1)
-		snprintf(ret, NAME_MAX_SIZE, "%u (%u)", thread->pid, use);
-	else
-		snprintf(ret, NAME_MAX_SIZE, "%u", thread->pid);
+	const struct rcore_profile_process process = {
+		.pid = thread->pid,
+		.use = rcore_profile_process_at(profile, thread->process)->use,
+	};
+	rcore_profile_process_id(&process, ret);
 }
 
 static void name_thread(const struct rcore_profile *profile, uint32_t number, char *ret)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "profile/profile.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,8 +26,8 @@ static void deinit(struct rcore_profile *profile)
 	rcore_record_set_deinit(&profile->frames);
 	rcore_record_set_deinit(&profile->nodes);
 	rcore_record_set_deinit(&profile->processes);
-	free(profile->titles.items);
-	profile->titles = (struct rcore_profile_titles){0};
+	free(profile->changes.items);
+	profile->changes = (struct rcore_profile_changes){0};
 	rcore_record_set_deinit(&profile->threads);
 	rcore_record_set_deinit(&profile->fibers);
 	rcore_record_set_deinit(&profile->states);
@@ -102,7 +103,7 @@ size_t rcore_profile_memory(const struct rcore_profile *profile)
 	       rcore_record_set_memory(&profile->frames) +
 	       rcore_record_set_memory(&profile->nodes) +
 	       rcore_record_set_memory(&profile->processes) +
-	       profile->titles.count * sizeof(*profile->titles.items) +
+	       profile->changes.count * sizeof(*profile->changes.items) +
 	       rcore_record_set_memory(&profile->threads) +
 	       rcore_record_set_memory(&profile->fibers) +
 	       rcore_record_set_memory(&profile->states) +
@@ -156,25 +157,59 @@ uint32_t rcore_profile_process(struct rcore_profile *profile,
 	return add_record(profile, &profile->processes, process);
 }
 
+const char *rcore_profile_process_id(const struct rcore_profile_process *process,
+				     char ret[RCORE_PROFILE_PROCESS_ID_SIZE])
+{
+	if (!process->pid)
+		snprintf(ret, RCORE_PROFILE_PROCESS_ID_SIZE, "(unknown)");
+	else if (process->use > 1)
+		snprintf(ret, RCORE_PROFILE_PROCESS_ID_SIZE, "%u (%u)", process->pid,
+			 process->use);
+	else
+		snprintf(ret, RCORE_PROFILE_PROCESS_ID_SIZE, "%u", process->pid);
+	return ret;
+}
+
+/* Returns NULL if memory is short. */
+static struct rcore_profile_change *change_of(struct rcore_profile *profile, uint32_t process)
+{
+	struct rcore_profile_changes *changes = &profile->changes;
+	size_t count = profile->processes.count;
+	if (process < changes->count)
+		return &changes->items[process];
+	struct rcore_profile_change *grown =
+		reallocarray(changes->items, count, sizeof(*grown));
+	profile->no_memory |= !grown;
+	if (!grown)
+		return NULL;
+	memset(grown + changes->count, 0, (count - changes->count) * sizeof(*grown));
+	changes->items = grown;
+	changes->count = count;
+	return &grown[process];
+}
+
 void rcore_profile_set_title(struct rcore_profile *profile, uint32_t process, uint32_t title)
 {
-	struct rcore_profile_titles *titles = &profile->titles;
-	if (process >= titles->count) {
-		size_t count = profile->processes.count;
-		uint32_t *grown = reallocarray(titles->items, count, sizeof(*grown));
-		profile->no_memory |= !grown;
-		if (!grown)
-			return;
-		memset(grown + titles->count, 0, (count - titles->count) * sizeof(*grown));
-		titles->items = grown;
-		titles->count = count;
-	}
-	titles->items[process] = title;
+	struct rcore_profile_change *change = change_of(profile, process);
+	if (change)
+		change->title = title;
 }
 
 uint32_t rcore_profile_title(const struct rcore_profile *profile, uint32_t process)
 {
-	return process < profile->titles.count ? profile->titles.items[process] : 0;
+	return process < profile->changes.count ? profile->changes.items[process].title : 0;
+}
+
+void rcore_profile_end_process(struct rcore_profile *profile, uint32_t process, uint64_t time)
+{
+	struct rcore_profile_change *change = change_of(profile, process);
+	if (change)
+		change->ended = time ? time : 1;
+}
+
+uint64_t rcore_profile_ended(const struct rcore_profile *profile, uint32_t process)
+{
+	return process < profile->changes.count ? profile->changes.items[process].ended : 0;
 }
 
 uint32_t rcore_profile_thread(struct rcore_profile *profile,

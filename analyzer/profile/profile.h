@@ -151,11 +151,14 @@ struct rcore_profile_samples {
 struct rcore_profile {
 	struct rcore_bytes_set strings;
 	struct rcore_record_set functions, frames, nodes, processes, threads, fibers, states;
-	/* Strings, the last title of each process; private. */
-	struct rcore_profile_titles {
-		uint32_t *items;
+	/* What may change of each process, by its number; private. */
+	struct rcore_profile_changes {
+		struct rcore_profile_change {
+			uint32_t title; /* string, the last one */
+			uint64_t ended; /* 0: not that rcore knows */
+		} * items;
 		size_t count;
-	} titles;
+	} changes;
 	/* Of struct rcore_profile_label, by key. */
 	struct rcore_bytes_set labels;
 	struct rcore_profile_samples samples;
@@ -209,8 +212,24 @@ void rcore_profile_set_title(struct rcore_profile *profile, uint32_t process, ui
 /* Returns it as a string; 0: unknown. */
 uint32_t rcore_profile_title(const struct rcore_profile *profile, uint32_t process);
 
+/*
+ * Sets when a process ended, in nanoseconds since the recording began, at least
+ * 1.
+ */
+void rcore_profile_end_process(struct rcore_profile *profile, uint32_t process, uint64_t time);
+/* Returns that time; 0: it has not ended, or that is not known. */
+uint64_t rcore_profile_ended(const struct rcore_profile *profile, uint32_t process);
+
 void rcore_profile_sample(struct rcore_profile *profile,
 			  const struct rcore_profile_sample *sample);
+
+/*
+ * Writes the id of a process: "4242", or "4242 (2)" for the second one with
+ * that id.
+ */
+enum { RCORE_PROFILE_PROCESS_ID_SIZE = 32 };
+const char *rcore_profile_process_id(const struct rcore_profile_process *process,
+				     char ret[RCORE_PROFILE_PROCESS_ID_SIZE]);
 
 /* These return the element with a number, which must be one of this profile. */
 const char *rcore_profile_text(const struct rcore_profile *profile, uint32_t string);

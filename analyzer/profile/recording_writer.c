@@ -17,11 +17,11 @@ struct rcore_recording_writer {
 	int fd;
 	uint64_t size;                /* of the file's whole blocks */
 	size_t written[RCORE_TABLES]; /* entries that are in the file */
-	/* The title of each process that is in the file. */
+	/* What the file has of each process. */
 	struct {
-		uint32_t *items;
+		struct rcore_profile_change *items;
 		size_t count, capacity;
-	} titles;
+	} changes;
 	uint32_t generation;
 	bool is_begun;     /* whether `generation` is set */
 	size_t fact_count; /* of `facts` */
@@ -79,7 +79,7 @@ void rcore_recording_writer_free(struct rcore_recording_writer *writer)
 {
 	if (!writer)
 		return;
-	free(writer->titles.items);
+	free(writer->changes.items);
 	rcore_bytes_deinit(&writer->facts);
 	rcore_bytes_deinit(&writer->payload);
 	rcore_bytes_deinit(&writer->section);
@@ -166,29 +166,48 @@ static void add_records(struct rcore_recording_writer *writer, struct rcore_prof
 	end_section(writer, type->section);
 }
 
-static void add_titles(struct rcore_recording_writer *writer,
-		       const struct rcore_profile *profile)
+/* Returns the title, or the end, of a process. */
+static uint64_t value_of(const struct rcore_profile_change *change, enum rcore_section tag)
 {
-	size_t changed = 0;
+	return tag == RCORE_SECTION_TITLES ? change->title : change->ended;
+}
+
+/* Writes one kind of change of those processes that have changed. */
+static void add_changed(struct rcore_recording_writer *writer,
+			const struct rcore_profile *profile, enum rcore_section tag)
+{
+	const struct rcore_profile_changes *changes = &profile->changes;
 	struct rcore_bytes *section = &writer->section;
-	while (writer->titles.count < profile->titles.count)
-		if (!rcore_push(&writer->titles)) {
-			section->no_memory = true;
-			return;
-		}
-	for (size_t i = 0; i < profile->titles.count; i++)
-		changed += writer->titles.items[i] != profile->titles.items[i];
+	size_t changed = 0;
+	for (size_t i = 0; i < changes->count; i++)
+		changed += value_of(&changes->items[i], tag) !=
+			   value_of(&writer->changes.items[i], tag);
 	if (!changed)
 		return;
 	rcore_bytes_varint(section, changed);
-	for (size_t i = 0; i < profile->titles.count; i++) {
-		if (writer->titles.items[i] == profile->titles.items[i])
+	for (size_t i = 0; i < changes->count; i++) {
+		uint64_t value = value_of(&changes->items[i], tag);
+		if (value == value_of(&writer->changes.items[i], tag))
 			continue;
-		writer->titles.items[i] = profile->titles.items[i];
 		rcore_bytes_varint(section, i);
-		rcore_bytes_varint(section, profile->titles.items[i]);
+		rcore_bytes_varint(section, value);
 	}
-	end_section(writer, RCORE_SECTION_TITLES);
+	end_section(writer, tag);
+}
+
+static void add_changes(struct rcore_recording_writer *writer,
+			const struct rcore_profile *profile)
+{
+	while (writer->changes.count < profile->changes.count)
+		if (!rcore_push(&writer->changes)) {
+			writer->section.no_memory = true;
+			return;
+		}
+	add_changed(writer, profile, RCORE_SECTION_TITLES);
+	add_changed(writer, profile, RCORE_SECTION_ENDED);
+	if (profile->changes.count)
+		memcpy(writer->changes.items, profile->changes.items,
+		       profile->changes.count * sizeof(*profile->changes.items));
 }
 
 /* Files do not contain the entries for "none". */
@@ -196,7 +215,7 @@ static void begin_generation(struct rcore_recording_writer *writer, uint32_t gen
 {
 	for (int table = 0; table < RCORE_TABLES; table++)
 		writer->written[table] = 1;
-	writer->titles.count = 0;
+	writer->changes.count = 0;
 	if (writer->is_begun)
 		end_section(writer, RCORE_SECTION_RESET);
 	writer->generation = generation;
@@ -210,7 +229,7 @@ static void add_tables(struct rcore_recording_writer *writer, struct rcore_profi
 	add_strings(writer, profile);
 	for (size_t i = 0; i < RCORE_TABLE_TYPES; i++)
 		add_records(writer, profile, &rcore_table_types[i]);
-	add_titles(writer, profile);
+	add_changes(writer, profile);
 	add_labels(writer, profile);
 }
 

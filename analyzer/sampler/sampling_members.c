@@ -96,6 +96,16 @@ void rcore_member_leave(struct rcore_sampling *sampling, struct rcore_member *me
 	member->sampler = NULL;
 }
 
+static void note_end(struct rcore_sampling *sampling, const struct rcore_member *member)
+{
+	const struct rcore_profile_process process = {.pid = (uint32_t)member->pid,
+						      .use = member->use};
+	if (member->was_sampled && !rcore_process_is_alive(member->pid))
+		rcore_profile_end_process(sampling->profile,
+					  rcore_profile_process(sampling->profile, &process),
+					  rcore_clock_ns() - sampling->sampler_options.begun);
+}
+
 /* Whether a problem has another cause than that the process just started. */
 static bool is_lasting(const struct rcore_member *member, uint64_t now)
 {
@@ -120,6 +130,7 @@ void rcore_member_drop(struct rcore_sampling *sampling, size_t index)
 	struct rcore_member *member = &sampling->members.items[index];
 	const struct rcore_sampling_options *options = sampling->options;
 	rcore_member_leave(sampling, member);
+	note_end(sampling, member);
 	bool is_left_out = !member->was_sampled && is_lasting(member, rcore_clock_ns()) &&
 			   ((member->problem->code != RCORE_ERROR_OS &&
 			     member->problem->code != RCORE_ERROR_TRACED) ||

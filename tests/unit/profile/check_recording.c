@@ -311,6 +311,58 @@ START_TEST(titles_come_back)
 }
 END_TEST
 
+/* Returns the number of the process with this id; 0: there is none. */
+static uint32_t process_numbered(const struct rcore_profile *profile, uint32_t pid)
+{
+	for (uint32_t i = 1; i < profile->processes.count; i++)
+		if (rcore_profile_process_at(profile, i)->pid == pid)
+			return i;
+	return 0;
+}
+
+/*
+ * The end of a process is in the block after it, whether or not the process has
+ * samples there, and after the tables were emptied.
+ */
+START_TEST(ends_of_processes_come_back)
+{
+	char path[32];
+	struct rcore_recording_writer *writer;
+	struct rcore_recording *recording;
+	struct rcore_profile *profile = rcore_profile_new();
+	const struct rcore_profile_process process = {.pid = 8, .use = 1};
+	const uint64_t times[][2] = {{0, 0}, {5, 0}, {5, 1ull << 40}};
+	bool more;
+	int fd = memory_file(path);
+	ck_assert_ptr_null(rcore_recording_writer_new(fd, &writer));
+	write_titled(writer, profile, 7, 1, "ruby app.rb");
+	rcore_profile_end_process(profile, process_numbered(profile, 7), 5);
+	write_titled(writer, profile, 8, 1, NULL);
+	rcore_profile_end_process(profile, process_numbered(profile, 8), 1ull << 40);
+	write_titled(writer, profile, 7, 1, NULL);
+	rcore_profile_clear(profile);
+	rcore_profile_end_process(profile, rcore_profile_process(profile, &process), 0);
+	write_titled(writer, profile, 7, 1, NULL);
+	ck_assert_ptr_null(rcore_recording_open(path, &recording));
+	for (size_t i = 0; i < RCORE_COUNT(times); i++) {
+		ck_assert_ptr_null(rcore_recording_next(recording, &more));
+		for (uint32_t j = 0; j < 2; j++)
+			ck_assert_uint_eq(rcore_profile_ended(
+						  recording->profile,
+						  process_numbered(recording->profile, 7 + j)),
+					  times[i][j]);
+	}
+	ck_assert_ptr_null(rcore_recording_next(recording, &more));
+	ck_assert_uint_eq(rcore_profile_ended(recording->profile,
+					      process_numbered(recording->profile, 8)),
+			  1);
+	rcore_recording_close(recording);
+	rcore_recording_writer_free(writer);
+	rcore_profile_free(profile);
+	close(fd);
+}
+END_TEST
+
 /* The tables may be emptied at any time, as a writer does if they are large. */
 START_TEST(generations_come_back)
 {
@@ -475,6 +527,7 @@ int main(void)
 				      numbers_come_back,
 				      recording_comes_back,
 				      titles_come_back,
+				      ends_of_processes_come_back,
 				      generations_come_back,
 				      tables_stay_small,
 				      cut_off_files_are_read,
