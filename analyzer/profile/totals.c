@@ -27,8 +27,6 @@ struct rcore_totals_merge {
 	struct rcore_redactor *redactor;
 	struct rcore_arena texts; /* redacted texts, until the next profile */
 	struct rcore_group_cache groups;
-	uint64_t first[RCORE_SIDES], last[RCORE_SIDES];
-	bool has_samples[RCORE_SIDES];
 	struct rcore_error *err;
 };
 
@@ -75,6 +73,7 @@ void rcore_totals_free(struct rcore_totals *totals)
 	}
 	rcore_profile_free(totals->profile);
 	rcore_record_set_deinit(&totals->keys);
+	free(totals->processes.items);
 	for (int side = 0; side < RCORE_SIDES; side++) {
 		free(totals->amounts[side]);
 		free(totals->timelines[side].items);
@@ -252,11 +251,16 @@ static void add_labels(struct rcore_totals *totals, const struct rcore_profile *
 	}
 }
 
-static void add_titles(struct rcore_totals *totals, const struct rcore_profile *from)
+/* Adds what has become of processes: their titles, and when they ended. */
+static void add_changes(struct rcore_totals *totals, const struct rcore_profile *from,
+			enum rcore_side side)
 {
 	const struct map *map = &totals->merge->maps[RCORE_TABLE_PROCESSES];
 	for (uint32_t i = 1; i < map->count; i++) {
 		uint32_t title = rcore_profile_title(from, i);
+		uint64_t ended = rcore_profile_ended(from, i);
+		if (ended)
+			rcore_totals_end_process(totals, side, map->items[i], ended);
 		if (title)
 			rcore_profile_set_title(
 				totals->profile, map->items[i],
@@ -264,7 +268,8 @@ static void add_titles(struct rcore_totals *totals, const struct rcore_profile *
 	}
 }
 
-static void add_tables(struct rcore_totals *totals, const struct rcore_profile *from)
+static void add_tables(struct rcore_totals *totals, const struct rcore_profile *from,
+		       enum rcore_side side)
 {
 	struct rcore_totals_merge *merge = totals->merge;
 	if (merge->from != from || merge->generation != from->generation)
@@ -276,7 +281,7 @@ static void add_tables(struct rcore_totals *totals, const struct rcore_profile *
 	if (!merge->err)
 		add_labels(totals, from);
 	if (!merge->err)
-		add_titles(totals, from);
+		add_changes(totals, from, side);
 }
 
 static void add_amounts(struct rcore_amounts *to, const struct rcore_profile_sample *sample)
@@ -306,25 +311,6 @@ static struct rcore_amounts *amounts_of(struct rcore_totals *totals, enum rcore_
 	*amounts = grown;
 	*capacity = wanted;
 	return &grown[number];
-}
-
-/*
- * A sample represents the time around it, and one that was added up begins with
- * the first of its samples: half of what one of them represents before `time`.
- */
-static void add_time(struct rcore_totals *totals, const struct rcore_profile_sample *sample,
-		     enum rcore_side side)
-{
-	struct rcore_totals_merge *merge = totals->merge;
-	uint64_t before = sample->wall / (sample->count ? sample->count : 1) / 2;
-	uint64_t begin = sample->time - (before < sample->time ? before : sample->time);
-	uint64_t end = begin + sample->wall < begin ? UINT64_MAX : begin + sample->wall;
-	if (!merge->has_samples[side] || begin < merge->first[side])
-		merge->first[side] = begin;
-	if (!merge->has_samples[side] || end > merge->last[side])
-		merge->last[side] = end;
-	merge->has_samples[side] = true;
-	totals->durations[side] = merge->last[side] - merge->first[side];
 }
 
 static void add_sample(struct rcore_totals *totals, const struct rcore_profile *from,
@@ -359,6 +345,7 @@ static void add_sample(struct rcore_totals *totals, const struct rcore_profile *
 	}
 	add_amounts(amounts, sample);
 	add_amounts(&totals->sums[side], sample);
+	rcore_totals_add_process(totals, side, &whole, sample);
 }
 
 static void check_memory(struct rcore_totals *totals)
@@ -376,10 +363,10 @@ struct rcore_error *rcore_totals_add(struct rcore_totals *totals,
 				     const struct rcore_profile *profile, enum rcore_side side)
 {
 	struct rcore_totals_merge *merge = totals->merge;
-	add_tables(totals, profile);
+	add_tables(totals, profile, side);
 	for (size_t i = 0; i < profile->samples.count && !merge->err; i++) {
 		const struct rcore_profile_sample *sample = &profile->samples.items[i];
-		add_time(totals, sample, side);
+		rcore_totals_add_time(totals, sample, side);
 		if (rcore_labels_match(profile, sample->labels, totals->options.where,
 				       totals->options.where_count))
 			add_sample(totals, profile, sample, side);

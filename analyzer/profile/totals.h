@@ -57,6 +57,17 @@ struct rcore_timeline {
 	} by_thread, by_parked_fiber, by_key;
 };
 
+/* The samples of a process. */
+struct rcore_process_total {
+	struct rcore_amounts amounts;
+	/*
+	 * Nanoseconds of its threads, without parked fibers, and of these, in
+	 * which they waited for the GVL.
+	 */
+	uint64_t threads, gvl;
+	uint64_t ended; /* as rcore_profile_ended() */
+};
+
 enum rcore_by {
 	RCORE_BY_NOTHING,
 	RCORE_BY_PROCESS,
@@ -94,6 +105,13 @@ struct rcore_totals {
 	struct rcore_amounts *amounts[RCORE_SIDES];
 	/* Empty unless options.keeps_times. */
 	struct rcore_timeline timelines[RCORE_SIDES];
+	/* By process; read them with rcore_totals_process(). */
+	struct {
+		struct {
+			struct rcore_process_total sides[RCORE_SIDES];
+		} * items;
+		size_t count, capacity;
+	} processes;
 	/* Nanoseconds from the first to the last sample. */
 	uint64_t durations[RCORE_SIDES];
 	struct rcore_amounts sums[RCORE_SIDES];
@@ -109,6 +127,10 @@ struct rcore_totals {
 	/* Private. */
 	struct rcore_totals_options options;
 	struct rcore_totals_merge *merge;
+	struct rcore_totals_span {
+		uint64_t first, last;
+		bool has_samples;
+	} spans[RCORE_SIDES];
 	size_t capacities[RCORE_SIDES];
 };
 
@@ -132,6 +154,14 @@ struct rcore_error *rcore_totals_add(struct rcore_totals *totals,
 void rcore_totals_name_processes(struct rcore_totals *totals);
 
 /*
+ * totals_times.c: adds the time of a sample to the duration of its side. A
+ * sample represents the time around it, and one that was added up begins with
+ * the first of its samples: half of what one of them represents before its
+ * time.
+ */
+void rcore_totals_add_time(struct rcore_totals *totals,
+			   const struct rcore_profile_sample *sample, enum rcore_side side);
+/*
  * totals_times.c: keeps a sample for the timeline. If the one before it of the
  * same thread or parked fiber has the same key, that becomes longer instead;
  * once memory is full, the last one with the same key. `whole` is the key with
@@ -145,6 +175,19 @@ bool rcore_totals_keep_time(struct rcore_totals *totals, enum rcore_side side, u
  * the two can be compared.
  */
 void rcore_totals_scale(struct rcore_totals *totals);
+
+/*
+ * totals_processes.c: adds a sample to those of its process. `whole` is the key
+ * with all its parts. Sets profile->no_memory if memory is short.
+ */
+void rcore_totals_add_process(struct rcore_totals *totals, enum rcore_side side,
+			      const struct rcore_total_key *whole,
+			      const struct rcore_profile_sample *sample);
+void rcore_totals_end_process(struct rcore_totals *totals, enum rcore_side side,
+			      uint32_t process, uint64_t time);
+/* Returns zeroes for a process without samples. */
+struct rcore_process_total rcore_totals_process(const struct rcore_totals *totals,
+						uint32_t process, enum rcore_side side);
 
 static inline const struct rcore_total_key *rcore_totals_key(const struct rcore_totals *totals,
 							     size_t index)

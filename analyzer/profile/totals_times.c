@@ -5,6 +5,21 @@
 #include "base/grow.h"
 #include "profile/totals.h"
 
+void rcore_totals_add_time(struct rcore_totals *totals,
+			   const struct rcore_profile_sample *sample, enum rcore_side side)
+{
+	struct rcore_totals_span *span = &totals->spans[side];
+	uint64_t before = sample->wall / (sample->count ? sample->count : 1) / 2;
+	uint64_t begin = sample->time - (before < sample->time ? before : sample->time);
+	uint64_t end = begin + sample->wall < begin ? UINT64_MAX : begin + sample->wall;
+	if (!span->has_samples || begin < span->first)
+		span->first = begin;
+	if (!span->has_samples || end > span->last)
+		span->last = end;
+	span->has_samples = true;
+	totals->durations[side] = span->last - span->first;
+}
+
 /* Returns the slot of `number`; NULL if memory is short. */
 static uint32_t *last_of(struct rcore_timeline_last *last, uint32_t number)
 {
@@ -62,6 +77,14 @@ static void scale(struct rcore_amounts *amounts, double factor)
 	amounts->count = scaled(amounts->count, factor);
 }
 
+static void scale_process(struct rcore_process_total *total, double factor)
+{
+	scale(&total->amounts, factor);
+	total->threads = scaled(total->threads, factor);
+	total->gvl = scaled(total->gvl, factor);
+	total->ended = scaled(total->ended, factor);
+}
+
 void rcore_totals_scale(struct rcore_totals *totals)
 {
 	const uint64_t *durations = totals->durations;
@@ -77,6 +100,8 @@ void rcore_totals_scale(struct rcore_totals *totals)
 		sum->cpu += old->cpu;
 		sum->count += old->count;
 	}
+	for (size_t i = 0; i < totals->processes.count; i++)
+		scale_process(&totals->processes.items[i].sides[RCORE_SIDE_OLD], factor);
 	struct rcore_timeline *timeline = &totals->timelines[RCORE_SIDE_OLD];
 	for (size_t i = 0; i < timeline->count; i++) {
 		struct rcore_timed *timed = &timeline->items[i];

@@ -10,6 +10,7 @@ module Limits
     ["docs/profile.md", /the widest ([\d,]+) frames/, "report/profile/page.h", "RCORE_PAGE_FRAMES", 1],
     ["docs/profile.md", /the ([\d,]+) methods with the most time/, "report/profile/page.h", "RCORE_PAGE_METHODS", 1],
     ["docs/profile.md", /total, ([\d,]+) threads/, "report/profile/page.h", "RCORE_PAGE_THREADS", 1],
+    ["docs/profile.md", /threads, ([\d,]+) processes/, "report/profile/page.h", "RCORE_PAGE_PROCESSES", 1],
     ["docs/profile.md", /([\d,]+) keys of labels/, "report/profile/page.h", "RCORE_PAGE_KEYS", 1],
     ["docs/profile.md", /labels and ([\d,]+) values/, "report/profile/page.h", "RCORE_PAGE_VALUES", 1],
     ["docs/profile.md", /cuts names after ([\d,]+) bytes/, "report/profile/page.h", "RCORE_PAGE_TEXT_MAX", 1],

@@ -190,12 +190,27 @@ const TESTS = {
 		if (methods.length <= 2 * TOP) return sameSet("rows", found, rows);
 		return same("rows", found.length, 2 * TOP);
 	},
+	// Only a recording of several processes has the table.
+	async processes(page, { sums }) {
+		const [found = []] = await tables(page, "processes");
+		const { processes, totals, threads, facts } = sums.report, used = processes.filter((process) => process.samples);
+		if (used.length < 2 || facts.event) return same("rows", found, []);
+		const whole = used.reduce((sum, { cpu }) => sum + cpu, 0), ended = used.some((process) => process.ended);
+		const wanted = used.map((process) => {
+			const own = totals.filter((total) => processes[threads[total.thread || 0].process || 0] === process && total.state !== "parked");
+			const [wall, gvl] = [own, own.filter((total) => total.state === "gvl")].map((list) => list.reduce((sum, total) => sum + total.wall, 0));
+			return [`${process.pid} ${process.role} ${process.title}`, sums.text(process.cpu), sums.percent(process.cpu, whole), sums.percent(gvl, wall), process.samples.toLocaleString("en"),
+				...ended ? [process.ended ? `${(process.ended / 1e9).toFixed(1)} s` : ""] : []];
+		});
+		return sameSet("rows", found, wanted);
+	},
 	async threads(page, { sums }) {
 		const [found] = await tables(page, "threads");
 		const { report } = sums, all = sums.states(report.totals);
 		const shown = [...STATES.map(([name]) => name), "parked"].filter((name) => all[name]);
 		const wanted = report.threads.map((thread, index) => [thread, report.totals.filter((total) => (total.thread || 0) === index && total.samples)]).filter(([, totals]) => totals.length).map(([thread, totals]) => {
-			const states = sums.states(totals), name = [thread.id, thread.name].filter(Boolean).join(" ") || "no thread";
+			const states = sums.states(totals), process = report.processes.length > 2 ? ` pid ${thread.pid} ${thread.title || ""}` : "";
+			const name = ([thread.id, thread.name].filter(Boolean).join(" ") || "no thread") + process;
 			if (sums.isCalls) return [name, sums.text(totals.reduce((sum, total) => sum + total.samples, 0))];
 			return [name, "", ...shown.map((state) => states[state] ? sums.text(states[state]) : "")];
 		});

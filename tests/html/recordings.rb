@@ -11,6 +11,8 @@ class Recordings
     ["recording hostile", "hostile-short", [], nil],
     ["recording hostile redacted", "hostile-short", %w[--redact all], nil],
     ["recording gems", "gems", [], nil],
+    ["recording cluster", "cluster", [], nil],
+    ["recording cluster by CPU time", "cluster", %w[--mode cpu], "cpu"],
     ["recording off-cpu", "off-cpu", [], nil],
     ["recording calls", "syscalls:read", [], nil],
     ["recording wide", "wide", [], nil],

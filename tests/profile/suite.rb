@@ -15,7 +15,7 @@ class Suite
     @passed = @failed = 0
   end
 
-  PARTS = %w[agree application times browser hostile where zeroes diff modes redaction damage refused size].freeze
+  PARTS = %w[agree application processes times browser hostile where zeroes diff modes redaction damage refused size].freeze
 
   def run(folder, parts)
     unknown = parts - PARTS
@@ -38,6 +38,34 @@ class Suite
     # Those of tests/html/run and `browser` need a browser.
     endings = Open3.capture2(RCORE, "report", "--help").first.gsub(/\s+/, " ")[/--output=FILE.*?docs\/profile\.md/].scan(/(?<= )\.[a-z.]+[a-z]/) - [".html"]
     check("each output has a reader", endings.sort == Readers::ALL.keys.sort, (endings - Readers::ALL.keys).join(" "))
+  end
+
+  # Each process has the sums of its threads. See "cluster" of write.c.
+  def processes
+    recorded = recording("processes", kind: "cluster")
+    agreement("several processes", recorded)
+    wanted = recorded.truth.samples.group_by { |sample| 4242 + sample.thread[/\d+/].to_i % 3 }.transform_values { |samples| process_sums(samples) }
+    roles = { 4242 => "Puma", 4243 => "Puma worker 0", 4244 => "Puma worker 1" }
+    json = JSON.parse(output(recorded, "processes.json"))
+    found = json["processes"].drop(1).to_h { |each| [each["pid"], each] }
+    check("processes in JSON", found.transform_values { |each| each.values_at("samples", "wall", "cpu", "gvl") } == wanted.transform_values { |sums| sums.first(4) }, found)
+    check("their roles", found.transform_values { |each| each["role"] } == roles, found)
+    check("which one ended", found.transform_values { |each| each["ended"] } == { 4242 => nil, 4243 => nil, 4244 => 7_000_000_000 }, found)
+    check("threads name their process", json["threads"].drop(1).all? { |thread| json["processes"][thread["process"]]["pid"] == thread["pid"] })
+    text, = report(recorded)
+    rows = text.scan(/^ *(\d+\.\d{3}) +([\d.]+)% +([\d.]+)% +(\d+)  (\d+)  (Puma(?: worker \d)?)  puma.*?(  \(ended after 7\.0 s\))?$/)
+    whole = wanted.values.sum { |sums| sums[2] }
+    told = wanted.map do |pid, (samples, _, cpu, gvl, threads)|
+      [format("%.3f", cpu / 1e9), format("%.1f", 100.0 * cpu / whole), format("%.1f", 100.0 * gvl / threads), samples.to_s, pid.to_s, roles[pid], pid == 4244 ? "  (ended after 7.0 s)" : nil]
+    end
+    check("processes in the text, the busiest first", rows == told.sort_by { |row| -row[0].to_f }, text)
+    check("one process has no table", !report(recording("alone")).first.include?("  process\n"))
+  end
+
+  # [samples, wall, CPU, wall that threads waited for the GVL, wall of threads]
+  def process_sums(samples)
+    threads = samples.reject { |sample| sample.state == "parked" }
+    [samples.size, samples.sum(&:wall), samples.sum(&:cpu), threads.select { |sample| sample.state == "gvl" }.sum(&:wall), threads.sum(&:wall)]
   end
 
   # The table of the application's innermost methods, of all samples and of each group.

@@ -10,7 +10,7 @@
 #include "profile/recording_writer.h"
 
 /*
- *	write SEED FILE [hostile|unended|short|hour|wide|deep|gems|off-cpu|syscalls:NAME]
+ *	write SEED FILE [hostile|unended|short|hour|wide|deep|gems|cluster|off-cpu|syscalls:NAME]
  *
  * Writes a recording that is drawn from SEED, and prints a line for each of its
  * samples: time, wall and CPU time, thread, fiber, state, what it waits for,
@@ -22,7 +22,9 @@
  * of 20 threads at 99 Hz, and prints how much memory that took, in KiB. `wide`
  * draws a different name for each frame. `deep` has one sample, of a recursion,
  * and prints nothing. `gems` puts some methods into a gem, and begins some stacks
- * with a script in bin/ that loads the program. Other words are events. One of the threads never has CPU
+ * with a script in bin/ that loads the program. `cluster` has three processes:
+ * thread N belongs to 4242 + N % 3, and the last one ends. Other words are
+ * events. One of the threads never has CPU
  * time.
  */
 
@@ -61,7 +63,7 @@ static const char *const hostile_names[] = {
 };
 enum { HOSTILE = RCORE_COUNT(hostile_names) };
 
-static bool is_hostile, is_wide, has_gems;
+static bool is_hostile, is_wide, has_gems, is_cluster;
 static char *large;
 
 static const char *method_name(uint64_t method)
@@ -192,12 +194,28 @@ static void print_sample(const struct rcore_profile *profile,
 	putchar('\n');
 }
 
+/* Returns 0 unless there are several. */
+static uint32_t process_of(struct rcore_profile *profile, uint32_t pid)
+{
+	static const char *const titles[] = {"puma 6.4.2 (tcp://0.0.0.0:3000) [shop]",
+					     "puma: cluster worker 0: 4242 [shop]",
+					     "puma: cluster worker 1: 4242 [shop]"};
+	const struct rcore_profile_process process = {.pid = pid, .use = 1};
+	uint32_t number = is_cluster ? rcore_profile_process(profile, &process) : 0;
+	if (is_cluster)
+		rcore_profile_set_title(profile, number,
+					rcore_profile_string(profile, titles[pid - 4242]));
+	return number;
+}
+
 static uint32_t thread(struct rcore_profile *profile, uint32_t number)
 {
 	char id[16];
+	uint32_t pid = is_cluster ? 4242 + number % 3 : 4242;
 	snprintf(id, sizeof(id), "T%u", number);
 	const struct rcore_profile_thread thread = {
-		.pid = 4242,
+		.pid = pid,
+		.process = process_of(profile, pid),
 		.tid = 4242 + number,
 		.id = rcore_profile_string(profile, id),
 		.name = rcore_profile_string(profile, number % 2 ? "worker" : ""),
@@ -347,6 +365,7 @@ int main(int argc, char **argv)
 	is_hostile = strncmp(kind, "hostile", 7) == 0;
 	is_wide = strcmp(kind, "wide") == 0;
 	has_gems = strcmp(kind, "gems") == 0;
+	is_cluster = strcmp(kind, "cluster") == 0;
 	bool is_event = strcmp(kind, "off-cpu") == 0 || strncmp(kind, "syscalls:", 9) == 0;
 	large = malloc(size + 1);
 	int fd = open(argv[2], O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -373,6 +392,9 @@ int main(int argc, char **argv)
 			add_busy_second(profile, second * 1000000000);
 		else
 			add_second(profile, second * 1000000000 + 20000000);
+		if (is_cluster && second + 2 == seconds)
+			rcore_profile_end_process(profile, process_of(profile, 4244),
+						  (second + 1) * 1000000000);
 		check(rcore_recording_writer_flush(writer, profile));
 		/* Tables may begin anew at any block. */
 		if (second % 7 == 6 && !is_hour)

@@ -6,13 +6,14 @@ require_relative "ticks"
 class SamplerCase < LiveCase
   # A recording, as `rcore report -o FILE.json` has it.
   class Recording
-    attr_reader :totals, :achieved, :engine, :facts, :duration, :path
+    attr_reader :totals, :achieved, :engine, :facts, :duration, :path, :processes
 
     # path: the file itself, which also says when rcore looked.
     def initialize(json, path = nil)
       @path = path
       @duration = json.dig("sums", "duration")
       @functions, @nodes, @threads, @totals = json.values_at("functions", "nodes", "threads", "totals")
+      @processes = json["processes"].select { |process| process["samples"].positive? }
       @achieved = Float(json["facts"].fetch("achieved", 0))
       @facts = json["facts"]
       @engine = @facts["engine"]

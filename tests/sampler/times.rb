@@ -26,6 +26,7 @@ module Times
         SamplerCase.new("fibers #{ruby.name}") { Times.fibers(self, ruby) },
         SamplerCase.new("brief fibers #{ruby.name}") { Times.brief(self, ruby) },
         SamplerCase.new("many fibers #{ruby.name}") { Times.crowd(self, ruby) },
+        SamplerCase.new("cluster #{ruby.name}") { Times.cluster(self, ruby) },
         SamplerCase.new("queued #{ruby.name}") { Times.queued(self, ruby) },
         SamplerCase.new("one round #{ruby.name}") { Times.one_round(self, ruby) },
       ]
@@ -110,6 +111,43 @@ module Times
     yield
   ensure
     Child.stop(busy)
+  end
+
+  WORKERS = 3
+  WORKER_SECONDS = 0.6 # of the first one, on a processor
+
+  # Each process has the processor time that it noted, and the last one has ended.
+  def self.cluster(test, ruby)
+    test.with_program(ruby, "cluster.rb", WORKERS, WORKER_SECONDS) do |pid, _, folder|
+      inside = -> { Dir.children(folder).grep(/\Anote\d+\z/).to_h { |name| [Integer(name[/\d+/]), File.read(File.join(folder, name)).to_f] } }
+      recording = test.record_while(ruby, pid, "--children") do |_, log|
+        # Their titles say who they are, whatever their ids are in a container.
+        test.wait_until("samples of all") { File.read(log).match?(/ samples? in /) || roles_so_far(test, log.sub(/log\z/, "rec")).size > WORKERS }
+        File.write(File.join(folder, "go"), "")
+        test.wait_until("the end of a worker") { File.exist?(File.join(folder, "ended")) && inside.call.size == WORKERS }
+        sleep 1.5
+      end
+      noted = inside.call
+      found = recording.processes.to_h { |each| [each["role"], each] }
+      test.same("roles", ["Puma", *Array.new(WORKERS) { |number| "Puma worker #{number}" }], found.keys.sort)
+      cpu = noted.keys.to_h { |number| [number, found.fetch("Puma worker #{number}")["cpu"] / 1e9] }
+      test.note = noted.sort.map { |number, time| format("worker %d: %.2f of %.2f s", number, cpu[number], time) }.join(", ")
+      noted.each { |number, time| test.fail("processor time of worker #{number}") if (cpu[number] - time).abs > BUSY_ERROR * noted.values.sum }
+      test.same("which have ended", ["Puma worker #{WORKERS - 1}"], found.select { |_, each| each["ended"] }.keys)
+      found.each do |role, each|
+        sums = recording.totals.select { |total| recording.thread(total)["pid"] == each["pid"] }
+        gvl = sums.sum { |total| total["state"] == "gvl" ? total["wall"] : 0 }
+        test.same("sums of #{role}", [sums.sum { |total| total["samples"] }, sums.sum { |total| total["cpu"] }, gvl], [each["samples"], each["cpu"], each["gvl"] || 0])
+      end
+      text, = test.rcore("report", recording.path)
+      test.same("rows of the text", found.map { |role, each| [each["pid"].to_s, role] }.sort, text.scan(/^ +[\d.]+ +[\d.]+% +[\d.]+% +\d+  (\d+)  (Puma(?: worker \d+)?)  /).sort)
+    end
+  end
+
+  def self.roles_so_far(test, path)
+    test.read(path).processes.map { |each| each["role"] }.grep(/Puma/)
+  rescue Debuggee::Failed
+    []
   end
 
   METHOD = /s\d+_m\d+\z/.freeze

@@ -31,6 +31,14 @@ static inline const char *rcore_facts_whose(const struct rcore_recording_facts *
 		       : "all threads and parked fibers";
 }
 
+/* Returns whether it has threads that wait, such as for the GVL. */
+static inline bool rcore_facts_has_waits(const struct rcore_recording_facts *facts)
+{
+	const char *engine = rcore_facts_find(facts, "engine");
+	return !engine ||
+	       strncmp(engine, RCORE_ENGINE_RUNNING, strlen(RCORE_ENGINE_RUNNING)) != 0;
+}
+
 /*
  * Returns the seconds since 1970 at which it began; 0: unknown. As nanoseconds,
  * they fit 64 bits: it was before the year 2262.

@@ -2,6 +2,7 @@
 
 #include "report/json/json_writer.h"
 #include "report/profile/measures.h"
+#include "report/profile/processes.h"
 #include "report/profile/profile_report.h"
 #include "report/text/style.h"
 
@@ -106,6 +107,45 @@ static void put_nodes(struct rcore_json *json, const struct rcore_profile *profi
 	rcore_json_close(json, ']');
 }
 
+static void add_process(struct rcore_json *json, struct json_object *object,
+			const struct rcore_profile_report *report, uint32_t process)
+{
+	struct rcore_amounts amounts[RCORE_SIDES];
+	static const char *const names[RCORE_SIDES][2] = {
+		[RCORE_SIDE_NEW] = {"gvl", "ended"},
+		[RCORE_SIDE_OLD] = {"old_gvl", "old_ended"},
+	};
+	for (int side = 0; side < RCORE_SIDES; side++)
+		amounts[side] = rcore_totals_process(report->totals, process, side).amounts;
+	add_sides(json, object, report, amounts);
+	for (int side = 0; side < (report->is_diff ? RCORE_SIDES : 1); side++) {
+		struct rcore_process_total total =
+			rcore_totals_process(report->totals, process, side);
+		rcore_json_add_count(json, object, names[side][0], (int64_t)total.gvl);
+		rcore_json_add_count(json, object, names[side][1], (int64_t)total.ended);
+	}
+}
+
+static void put_processes(struct rcore_json *json, const struct rcore_profile_report *report)
+{
+	const struct rcore_profile *profile = report->totals->profile;
+	rcore_json_open(json, "processes", '[');
+	for (uint32_t i = 0; i < profile->processes.count; i++) {
+		const struct rcore_profile_process *process =
+			rcore_profile_process_at(profile, i);
+		struct json_object *object = rcore_json_object(json);
+		char role[RCORE_PROCESS_ROLE_SIZE];
+		rcore_json_add_count(json, object, "pid", process->pid);
+		rcore_json_add_count(json, object, "use", process->use > 1 ? process->use : 0);
+		add_text(json, object, "title", profile, rcore_profile_title(profile, i));
+		if (rcore_process_role_of(profile, i, role)[0])
+			rcore_json_add(json, object, "role", rcore_json_string(json, role));
+		add_process(json, object, report, i);
+		rcore_json_put(json, NULL, object);
+	}
+	rcore_json_close(json, ']');
+}
+
 static void put_threads(struct rcore_json *json, const struct rcore_profile *profile)
 {
 	rcore_json_open(json, "threads", '[');
@@ -115,6 +155,7 @@ static void put_threads(struct rcore_json *json, const struct rcore_profile *pro
 		add_text(json, object, "id", profile, thread->id);
 		add_text(json, object, "name", profile, thread->name);
 		rcore_json_add_count(json, object, "pid", thread->pid);
+		rcore_json_add_count(json, object, "process", thread->process);
 		add_text(json, object, "title", profile,
 			 rcore_profile_title(profile, thread->process));
 		rcore_json_add_count(json, object, "tid", thread->tid);
@@ -179,6 +220,7 @@ struct rcore_error *rcore_profile_json(const struct rcore_profile_report *report
 	put_head(&json, report);
 	put_functions(&json, report->totals->profile);
 	put_nodes(&json, report->totals->profile);
+	put_processes(&json, report);
 	put_threads(&json, report->totals->profile);
 	put_totals(&json, report);
 	rcore_json_close(&json, '}');

@@ -229,6 +229,8 @@ static struct rcore_error *write_data(const void *context, FILE *out)
 	if (!err)
 		err = put_application(&writer);
 	if (!err)
+		err = rcore_page_put_processes(&writer);
+	if (!err)
 		err = rcore_page_put_threads(&writer);
 	if (!err)
 		err = rcore_page_put_labels(&writer);

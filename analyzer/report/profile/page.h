@@ -14,6 +14,7 @@ enum {
 	RCORE_PAGE_FRAMES = 3000, /* of the flame graph: the widest */
 	/* By time of their own, and as many by total time. */
 	RCORE_PAGE_METHODS = 500,
+	RCORE_PAGE_PROCESSES = 200,
 	RCORE_PAGE_THREADS = 200, /* the busiest */
 	RCORE_PAGE_BINS = 240,    /* parts of the time of a thread */
 	RCORE_PAGE_KEYS = 12,     /* of labels */
@@ -38,6 +39,7 @@ struct json_object *rcore_page_text(struct rcore_page_writer *writer, const char
 uint32_t rcore_page_function(struct rcore_page_writer *writer, uint32_t function);
 
 /* Write a member of the page's data. Error: NO_MEMORY. */
+struct rcore_error *rcore_page_put_processes(struct rcore_page_writer *writer);
 struct rcore_error *rcore_page_put_threads(struct rcore_page_writer *writer);
 struct rcore_error *rcore_page_put_labels(struct rcore_page_writer *writer);
 

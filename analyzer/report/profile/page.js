@@ -133,7 +133,7 @@ function build(text) {
 	const found = make("span", { id: "found", role: "status" }), reset = make("button", { type: "button", id: "reset" }, "Reset zoom");
 	document.body.append(header(), make("main", {}, ...[
 		summary(), make("div", { class: "toolbar", role: "search" }, field, found, reset),
-		section("flame", "Flame graph", flame()), section("threads", "Threads", threadTable()), section("labels", "By label", labelTables()),
+		section("flame", "Flame graph", flame()), section("processes", "Processes", processTable()), section("threads", "Threads", threadTable()), section("labels", "By label", labelTables()),
 		section("methods", "Methods", methods.box, left > 0 && make("p", { class: "quiet" }, `${count(left, "more method")} took less.`)),
 	].filter(Boolean)), make("footer", {}, writtenBy(), "`rcore report FILE -o x.json` writes all of the recording\u2019s totals."));
 	const graph = flameGraph({

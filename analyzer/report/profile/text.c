@@ -6,8 +6,9 @@
 #include "base/text.h"
 #include "profile/format.h"
 #include "report/profile/application.h"
+#include "report/profile/columns.h"
 #include "report/profile/facts.h"
-#include "report/profile/measures.h"
+#include "report/profile/processes.h"
 #include "report/profile/profile_report.h"
 #include "report/text/style.h"
 
@@ -22,30 +23,6 @@ enum { LEAST = 500000 }; /* nanoseconds: less is printed as 0.000 s */
 static double seconds(uint64_t nanoseconds)
 {
 	return (double)nanoseconds / NANOSECONDS;
-}
-
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100 * (double)part / (double)whole : 0;
-}
-
-/* Writes an amount as a column of a table. */
-static void write_amount(const struct rcore_profile_report *report, uint64_t amount, FILE *out)
-{
-	if (rcore_measure_words[report->measure].is_time)
-		fprintf(out, "%9.3f", seconds(amount));
-	else
-		fprintf(out, "%9" PRIu64, amount);
-}
-
-static void write_change(const struct rcore_profile_report *report, const uint64_t *amounts,
-			 FILE *out)
-{
-	int64_t change = (int64_t)(amounts[RCORE_SIDE_NEW] - amounts[RCORE_SIDE_OLD]);
-	if (rcore_measure_words[report->measure].is_time)
-		fprintf(out, "%+9.3f ", (double)change / NANOSECONDS);
-	else
-		fprintf(out, "%+9" PRId64 " ", change);
 }
 
 static void write_fact(const struct rcore_profile_report *report, enum rcore_side side,
@@ -133,15 +110,16 @@ static void write_method(const struct rcore_profile_report *report,
 			 uint64_t samples, FILE *out)
 {
 	if (report->is_diff) {
-		write_change(report, method->self, out);
-		write_change(report, method->total, out);
+		rcore_column_change(report->measure, method->self, out);
+		rcore_column_change(report->measure, method->total, out);
 	}
-	write_amount(report, method->self[RCORE_SIDE_NEW], out);
-	fprintf(out, " %5.1f%% ", percent(method->self[RCORE_SIDE_NEW], whole[RCORE_SIDE_NEW]));
-	write_amount(report, method->total[RCORE_SIDE_NEW], out);
+	rcore_column_amount(report->measure, method->self[RCORE_SIDE_NEW], out);
+	fprintf(out, " %5.1f%% ",
+		rcore_percent(method->self[RCORE_SIDE_NEW], whole[RCORE_SIDE_NEW]));
+	rcore_column_amount(report->measure, method->total[RCORE_SIDE_NEW], out);
 	fprintf(out, " %5.1f%% %9.1f%%  ",
-		percent(method->total[RCORE_SIDE_NEW], whole[RCORE_SIDE_NEW]),
-		percent(method->samples[RCORE_SIDE_NEW], samples));
+		rcore_percent(method->total[RCORE_SIDE_NEW], whole[RCORE_SIDE_NEW]),
+		rcore_percent(method->samples[RCORE_SIDE_NEW], samples));
 	write_name(report, method->function, "(no frames)", out);
 }
 
@@ -236,10 +214,10 @@ static struct rcore_error *write_application(const struct rcore_profile_report *
 	for (size_t i = 0; i < rows.shown; i++) {
 		const uint64_t *amounts = methods.items[i].self;
 		if (report->is_diff)
-			write_change(report, amounts, out);
-		write_amount(report, amounts[RCORE_SIDE_NEW], out);
+			rcore_column_change(report->measure, amounts, out);
+		rcore_column_amount(report->measure, amounts[RCORE_SIDE_NEW], out);
 		fprintf(out, " %5.1f%%  ",
-			percent(amounts[RCORE_SIDE_NEW], methods.whole[RCORE_SIDE_NEW]));
+			rcore_percent(amounts[RCORE_SIDE_NEW], methods.whole[RCORE_SIDE_NEW]));
 		write_name(report, methods.items[i].function, "(none)", out);
 	}
 	if (rows.shown) {
@@ -300,8 +278,8 @@ static struct rcore_error *write_groups(const struct rcore_profile_report *repor
 		rcore_measure_write(report->measure, groups.items[i].total[RCORE_SIDE_NEW],
 				    out);
 		fprintf(out, " (%.1f%%)\n",
-			percent(groups.items[i].total[RCORE_SIDE_NEW],
-				groups.whole[RCORE_SIDE_NEW]));
+			rcore_percent(groups.items[i].total[RCORE_SIDE_NEW],
+				      groups.whole[RCORE_SIDE_NEW]));
 		err = write_tables(report, &group, owners, out);
 	}
 	if (zeroes)
@@ -325,7 +303,9 @@ struct rcore_error *rcore_profile_text_report(const struct rcore_profile_report 
 		rcore_measure_words[report->measure].is_time ? "Times are %ss\n"
 							     : "Numbers are %s\n",
 		rcore_measure_words[report->measure].title);
-	struct rcore_error *err = NULL;
+	struct rcore_error *err = rcore_profile_text_processes(report, out);
+	if (err)
+		return err;
 	uint32_t *owners = rcore_application_owners(report->totals->profile);
 	if (!owners) {
 		err = rcore_error_no_memory();
