@@ -19,7 +19,8 @@ void rcore_text_redaction(const struct rcore_pen *pen, const struct rcore_redact
 			continue;
 		fprintf(pen->out, "%s%s %s", separator,
 			rcore_count_text(redaction->counts[kind], number),
-			rcore_redacted_text((enum rcore_redacted)kind));
+			rcore_redacted_text((enum rcore_redacted)kind,
+					    redaction->counts[kind]));
 		separator = ", ";
 	}
 	fputs(separator[0] == ':' ? ": nothing to remove\n" : "\n", pen->out);
