@@ -45,6 +45,9 @@ class Died
     JSON.parse(out)
   end
 
+  # What `rcore heap` prints for people.
+  def text = Open3.capture2(RCORE, "heap", "--limit", "0", *@ruby.files, core).first
+
   # What `rcore heap dump` prints of each object, by address.
   def dump
     out, problem, status = Open3.capture3(RCORE, "heap", "dump", *@ruby.files, core)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "report/heap.h"
@@ -18,6 +19,21 @@ static void print_pools(const struct rcore_heap_census *census, FILE *out)
 			pool->slot_size, pool->pages, pool->slots, pool->free,
 			pool->slots ? 100.0 * (double)pool->free / (double)pool->slots : 0,
 			pool->sparse_pages);
+	}
+}
+
+/* As memsize_of() counts them. The kernel provides only pages that were used. */
+static void print_vm_stacks(const struct rcore_heap_census *census, FILE *out)
+{
+	enum { WORTH_A_LINE = 64 << 10 };
+	for (size_t i = 0; i < census->class_count; i++) {
+		const struct rcore_census_class *klass = &census->classes[i];
+		if (strcmp(klass->name, "Thread") == 0 &&
+		    klass->bytes / klass->count >= WORTH_A_LINE)
+			fprintf(out,
+				"the %.1f MiB of Thread are mostly VM stacks, which count as a "
+				"whole although most of their pages may never have been used\n",
+				rcore_text_mebibytes(klass->bytes));
 	}
 }
 
@@ -109,6 +125,7 @@ struct rcore_error *rcore_report_census_text(const struct rcore_census_report *r
 			census->class_count - shown,
 			census->class_count - shown == 1 ? "" : "es");
 	print_pools(census, out);
+	print_vm_stacks(census, out);
 	print_problems(&pen, census);
 	if (report->c_memory)
 		print_c_memory(report->c_memory, out);
