@@ -62,7 +62,7 @@ static const struct rcore_option options[] = {
 	 "are not in FILE are new, crashes that are only in FILE are gone",
 	 .completion = RCORE_COMPLETE_FILE},
 	{"fail-on", 0, RCORE_OPTION_CHOICE, MEMBER(fail_on), "WHAT",
-	 "Exit with status 4 if there is a new crash; WHAT can only be new", failures,
+	 "new: exit with status 4 if there is a new crash; nothing: the default", failures,
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json),
 	 .help = "Print one JSON object per core, one per line"},

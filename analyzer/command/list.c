@@ -40,11 +40,25 @@ static struct rcore_error *check_word(const struct rcore_command *command, const
 		rcore_escape(escaped, sizeof(escaped), word), command->name, nearest.name);
 }
 
+/*
+ * A word of letters alone is rather a subcommand that does not exist than the
+ * name of a core that does not.
+ */
+static struct rcore_error *check_first(const struct rcore_command *command, const char *word)
+{
+	char escaped[64];
+	if (!command->subcommands || !word[0] || word[0] == '-' ||
+	    word[strspn(word, "abcdefghijklmnopqrstuvwxyz-")] || access(word, F_OK) == 0)
+		return NULL;
+	return rcore_error_create(RCORE_ERROR_USAGE, "'%s' is neither a subcommand nor a file",
+				  rcore_escape(escaped, sizeof(escaped), word));
+}
+
 struct rcore_error *rcore_check_subcommand(const struct rcore_command *command,
 					   const struct rcore_strings *words)
 {
 	struct rcore_error *err = NULL;
 	for (size_t i = 0; i < words->count && !err; i++)
 		err = check_word(command, words->items[i]);
-	return err;
+	return err || !words->count ? err : check_first(command, words->items[0]);
 }

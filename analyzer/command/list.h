@@ -54,7 +54,8 @@ const struct rcore_command *rcore_find_subcommand(const struct rcore_command *co
 
 /*
  * Checks the words of a command that was called without a subcommand. Fails if
- * one of them is (nearly) the name of a subcommand, but not that of a file.
+ * one of them is (nearly) the name of a subcommand, but not that of a file, or
+ * if the first is a plain word and neither.
  * Error: USAGE.
  */
 struct rcore_error *rcore_check_subcommand(const struct rcore_command *command,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/text.h"
 #include "report/redaction.h"
 #include "report/text/process/text_exceptions.h"
 #include "report/text/process/text_stack.h"
@@ -102,8 +103,9 @@ static struct rcore_error *print_one(struct rcore_text *text, int fiber, long fr
 		return err ? err : text->error;
 	}
 	if ((size_t)frame >= picked->frame_count)
-		return rcore_error_create(RCORE_ERROR_USAGE, "no frame %ld in %s: it has %zu",
-					  frame, picked->id, picked->frame_count);
+		return rcore_error_create(
+			RCORE_ERROR_USAGE, "no frame %ld in %s: it has %zu Ruby frame%s", frame,
+			picked->id, picked->frame_count, rcore_plural(picked->frame_count));
 	rcore_text_frame(&text->pen, picked, (size_t)frame);
 	return NULL;
 }

@@ -135,7 +135,9 @@ START_TEST(misplaced_subcommands)
 		{{"none", "retained"},
 		 "put the subcommand before the core and the options: `rcore heap retained "
 		 "...`"},
-		{{"none", "exe"}, NULL},
+		{{"none", "exe"}, "'none' is neither a subcommand nor a file"},
+		{{"core.1", "exe"}, NULL},
+		{{"./none", "exe"}, NULL},
 	};
 	for (size_t i = 0; i < RCORE_COUNT(lines); i++) {
 		const char *items[] = {lines[i].words[0], lines[i].words[1]};
