@@ -54,6 +54,17 @@ struct rcore_packed_live {
 enum { RCORE_PACK_REDACTED = 16 };
 
 /*
+ * What a pack has of each frame. Packs of older versions do not say it: then
+ * none of these is set.
+ */
+enum {
+	RCORE_PACK_VALUES_KNOWN = 1,
+	RCORE_PACK_SELF = 2,
+	RCORE_PACK_ARGUMENTS = 4,
+	RCORE_PACK_LOCALS = 8,
+};
+
+/*
  * What a pack contains besides memory: what came from files, which may be
  * missing where the pack is opened. It has frames instead of call frame
  * information, because a pack that somebody else wrote must not control libdw.
@@ -78,6 +89,7 @@ struct rcore_pack_facts {
 	uint64_t activation, activation_source;
 	struct rcore_packed_stack *stacks;
 	size_t stack_count;
+	uint64_t values; /* RCORE_PACK_SELF ... */
 	/*
 	 * What was removed: the mode, and how many pieces of each kind; see
 	 * model/redaction.h.

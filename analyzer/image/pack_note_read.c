@@ -267,6 +267,7 @@ struct rcore_error *rcore_pack_note_read(const char *text, size_t size,
 		facts.rubyopt = text_of(&reader, note, "rubyopt");
 		facts.activation = rcore_json_count(note, "activation");
 		facts.activation_source = rcore_json_count(note, "activation_source");
+		facts.values = rcore_json_count(note, "values");
 		read_redacted(note, &facts);
 		read_live(&reader, note, &facts.live);
 		read_deployment(&reader, note, &facts.deployment);

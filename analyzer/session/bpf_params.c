@@ -108,6 +108,11 @@ struct rcore_error *rcore_bpf_params(struct rcore_session *session,
 		return rcore_error_create(RCORE_ERROR_LIMIT,
 					  "%zu keys; at most %d are possible", key_count,
 					  RCORE_RUBY_KEYS);
+	if (session->target.pack)
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"a pack does not have the thread-local memory in which Ruby keeps its "
+			"execution context; use the core or the process that it was made from");
 	struct rcore_error *err = set_offsets(&session->located.location.layout, &params);
 	if (!err)
 		err = set_process(snapshot, &params);

@@ -6,6 +6,7 @@
 #include "model/group.h"
 #include "session/live/deployment.h"
 #include "session/live/running.h"
+#include "session/pack/pack_values.h"
 #include "session/explain.h"
 #include "session/layout/locate.h"
 #include "session/redact.h"
@@ -146,12 +147,18 @@ static struct rcore_error *read_and_learn(struct rcore_session *session, bool is
 					  struct rcore_moment *ret)
 {
 	enum rcore_redact redact = session->settings.redact;
-	const struct rcore_decode_options options = {
+	struct rcore_decode_options options = {
 		.values = session->settings.values,
 		.hides_text = redact >= RCORE_REDACT_STRINGS,
 		.recognizers = &session->recognizers,
 	};
+	const struct rcore_pack_facts *pack = session->target.pack;
+	rcore_auto_error missing = pack ? rcore_pack_values_limit(pack, &options.values) : NULL;
 	struct rcore_error *err = read_moment(session, is_located, &options, ret);
+	if (!err && missing) {
+		rcore_problem_add(ret->snapshot, missing);
+		missing = NULL;
+	}
 	if (err || redact == RCORE_REDACT_NONE)
 		return err;
 	err = learn(session, is_located);

@@ -10,6 +10,7 @@
 #include "session/pack/pack_hide.h"
 #include "session/pack/pack_live.h"
 #include "session/pack/pack_search.h"
+#include "session/pack/pack_values.h"
 #include "session/session.h"
 #include "target/pack/core_pack.h"
 
@@ -111,10 +112,11 @@ static struct rcore_error *allocate(const struct rcore_session *session,
  * Writes the note. It contains what rcore read from files, which another
  * machine may not have.
  */
-static char *write_note(const struct rcore_target *target,
+static char *write_note(const struct rcore_session *session,
 			const struct rcore_snapshot *snapshot,
 			const struct allocated *allocated, size_t *ret_size)
 {
+	const struct rcore_target *target = &session->target;
 	struct rcore_pack_facts facts = {
 		.layout = allocated->layout,
 		.layout_source = snapshot->layout_source,
@@ -124,6 +126,7 @@ static char *write_note(const struct rcore_target *target,
 		.stacks = allocated->stacks,
 		.segments = target->process->segments,
 		.segment_count = target->process->segment_count,
+		.values = rcore_pack_values(target->pack, &session->settings.values),
 		.redact = snapshot->redaction.mode,
 		.fibers = allocated->fibers,
 		.fiber_count = snapshot->fiber_count,
@@ -150,7 +153,7 @@ struct rcore_error *rcore_session_pack(struct rcore_session *session,
 	struct rcore_error *err = allocate(session, snapshot, &allocated);
 	if (err)
 		return err;
-	char *note = write_note(target, snapshot, &allocated, &size);
+	char *note = write_note(session, snapshot, &allocated, &size);
 	enum rcore_redact mode = session->settings.redact;
 	if (target->core) {
 		rcore_pack_source_core(target->core, &source);

@@ -22,7 +22,7 @@ static void print_pools(const struct rcore_heap_census *census, FILE *out)
 	}
 }
 
-/* As memsize_of() counts them. The kernel provides only pages that were used. */
+/* As memsize_of() does. The kernel provides only pages that were used. */
 static void print_vm_stacks(const struct rcore_heap_census *census, FILE *out)
 {
 	enum { WORTH_A_LINE = 64 << 10 };
