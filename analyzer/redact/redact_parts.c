@@ -321,7 +321,7 @@ static const struct rcore_part module_parts[] = {
 	SAFE(rcore_module_info, path),     SAFE(rcore_module_info, file),
 	SAFE(rcore_module_info, build_id), SAFE(rcore_module_info, file_build_id),
 	SAFE(rcore_module_info, status),   SAFE(rcore_module_info, lost),
-	SAFE(rcore_module_info, fix),
+	SAFE(rcore_module_info, fix),      SAFE(rcore_module_info, debug_file),
 };
 static const struct rcore_parts module = PARTS(rcore_module_info, module_parts);
 

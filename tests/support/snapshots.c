@@ -244,6 +244,7 @@ void rcore_test_rich(struct rcore_snapshot *snapshot)
 		 .end = 0x7f6000400000,
 		 .build_id = "a1b2c3",
 		 .status = "found",
+		 .debug_file = "/usr/lib/debug/.build-id/a1/b2c3.debug",
 		 .is_ruby = true},
 		{.path = "/srv/ext.so",
 		 .file = "/srv/ext.so",

@@ -11,6 +11,15 @@ static const char *base_name(const struct rcore_module_info *module)
 	return module->path ? rcore_base_name(module->path) : "(no path)";
 }
 
+static void print_file(const struct rcore_pen *pen, const char *what, const char *file)
+{
+	if (!file)
+		return;
+	fprintf(pen->out, "  %-11s  %s", "", what);
+	rcore_escape_write(pen->out, file);
+	putc('\n', pen->out);
+}
+
 static void print_module(const struct rcore_pen *pen, const struct rcore_module_info *module)
 {
 	FILE *out = pen->out;
@@ -30,11 +39,9 @@ static void print_module(const struct rcore_pen *pen, const struct rcore_module_
 	if (module->file_build_id && !rcore_same_text(module->build_id, module->file_build_id))
 		fprintf(out, ", the file here has %s", module->file_build_id);
 	putc('\n', out);
-	if (module->file && !rcore_same_text(module->file, module->path)) {
-		fprintf(out, "  %-11s  file: ", "");
-		rcore_escape_write(out, module->file);
-		putc('\n', out);
-	}
+	if (!rcore_same_text(module->file, module->path))
+		print_file(pen, "file: ", module->file);
+	print_file(pen, "debug file: ", module->debug_file);
 }
 
 static bool is_first_to_lose(const struct rcore_snapshot *snapshot, size_t index)

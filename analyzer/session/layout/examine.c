@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "session/layout/examine.h"
 
+#include <stdlib.h>
+
 #include "session/explain.h"
 #include "session/layout/field_checks.h"
 #include "session/load.h"
@@ -151,16 +153,40 @@ static struct rcore_error *find_activation(struct rcore_session *session,
 	return NULL;
 }
 
+/*
+ * Finds the debug files of all modules, unless this could download all of them:
+ * an analysis downloads only those that stacks need.
+ */
+static struct rcore_error *find_debug_files(const struct rcore_target *target,
+					    struct rcore_snapshot *snapshot)
+{
+	const char *servers = getenv("DEBUGINFOD_URLS");
+	if (servers && *servers)
+		return NULL;
+	for (size_t i = 0; i < snapshot->module_count; i++) {
+		struct rcore_module *module = rcore_modules_get(target->modules, i);
+		const char *file = rcore_module_debug_file(target->modules, module);
+		snapshot->modules[i].debug_file = rcore_arena_copy(&snapshot->arena, file);
+		if (file && !snapshot->modules[i].debug_file)
+			return rcore_error_no_memory();
+	}
+	return NULL;
+}
+
 struct rcore_error *rcore_examine(struct rcore_session *session, struct rcore_snapshot **ret,
 				  struct rcore_error **error)
 {
 	const struct examination examination = {session, false};
 	struct rcore_error *err = examine(&examination, ret, error);
-	if (err || *error || session->settings.no_native)
-		return err;
-	err = find_activation(session, *ret);
 	if (err)
+		return err;
+	err = find_debug_files(&session->target, *ret);
+	if (!err && !*error && !session->settings.no_native)
+		err = find_activation(session, *ret);
+	if (err) {
 		rcore_snapshot_free(*ret);
+		rcore_error_free(*error);
+	}
 	return err;
 }
 
