@@ -5,7 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Compare two uint64_t, for qsort() and bsearch(). */
+/*
+ * Compare two uint64_t, or structs that begin with one, for qsort() and
+ * bsearch().
+ */
 static inline int rcore_ascending(const void *a, const void *b)
 {
 	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

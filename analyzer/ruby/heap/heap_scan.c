@@ -6,6 +6,7 @@
 
 #include "base/count.h"
 #include "base/grow.h"
+#include "base/order.h"
 #include "ruby/heap/heap_private.h"
 
 enum {
@@ -24,12 +25,23 @@ struct part {
 	struct rcore_heap_page slots;
 };
 
+/* The address of a heap_page struct, and the number of its page. */
+struct head {
+	uint64_t address;
+	size_t page;
+};
+
 struct scan {
 	struct rcore_ruby *ruby;
 	rcore_heap_scan_visit *visit;
 	void *context;
 	size_t count;
 	uint64_t *addresses; /* of the heap_page structs */
+	/*
+	 * The numbers of the pages in the order of these structs. They are
+	 * allocated one after the other, and then read as few large ranges.
+	 */
+	struct head *heads;
 	struct rcore_heap_page *pages;
 	/*
 	 * The wb_unprotected_bits of all pages, bit_words each; NULL: not
@@ -58,10 +70,11 @@ static size_t head_size(const struct rcore_layout *layout)
 	return end <= HEAD ? end : 0;
 }
 
-static bool visit_head(void *context, int thread, size_t index, const uint8_t *bytes)
+static bool visit_head(void *context, int thread, size_t head, const uint8_t *bytes)
 {
 	struct scan *scan = context;
 	const struct rcore_layout *layout = scan->ruby->layout;
+	const size_t index = scan->heads[head].page;
 	struct rcore_heap_page *page = &scan->pages[index];
 	uint64_t slots, slot_size = layout->traits.default_slot_size;
 	(void)thread;
@@ -94,15 +107,26 @@ static bool visit_part(void *context, int thread, size_t index, const uint8_t *b
 	return scan->visit(scan->context, thread, &part->slots, bytes + part->offset);
 }
 
-static bool read_heads(struct scan *scan)
+static bool sort_heads(struct scan *scan)
 {
 	for (size_t i = 0; i < scan->count; i++) {
 		if (!rcore_is_object(scan->ruby, scan->addresses[i]))
 			return false;
+		scan->heads[i] = (struct head){scan->addresses[i], i};
+	}
+	qsort(scan->heads, scan->count, sizeof(*scan->heads), rcore_ascending);
+	return true;
+}
+
+static bool read_heads(struct scan *scan)
+{
+	if (!sort_heads(scan))
+		return false;
+	for (size_t i = 0; i < scan->count; i++) {
 		struct rcore_live_range *range = rcore_push(&scan->ranges);
 		if (!range)
 			return false;
-		*range = (struct rcore_live_range){.start = scan->addresses[i],
+		*range = (struct rcore_live_range){.start = scan->heads[i].address,
 						   .size = scan->head};
 	}
 	if (!scan->head || !rcore_live_scan(scan->ruby->live, scan->ranges.items, scan->count,
@@ -219,8 +243,9 @@ static bool add_bits(struct scan *scan)
 static bool scan_all(struct scan *scan, uint64_t list, bool unprotected)
 {
 	scan->addresses = rcore_calloc(scan->count, sizeof(*scan->addresses));
+	scan->heads = rcore_calloc(scan->count, sizeof(*scan->heads));
 	scan->pages = rcore_calloc(scan->count, sizeof(*scan->pages));
-	return scan->addresses && scan->pages && (!unprotected || add_bits(scan)) &&
+	return scan->addresses && scan->heads && scan->pages && (!unprotected || add_bits(scan)) &&
 	       !rcore_read(scan->ruby->memory, list, scan->addresses,
 			   scan->count * sizeof(*scan->addresses)) &&
 	       read_heads(scan) &&
@@ -248,6 +273,7 @@ bool rcore_heap_scan(struct rcore_ruby *ruby, uint64_t objspace, bool unprotecte
 	scan.count = count;
 	bool is_complete = scan_all(&scan, list, unprotected);
 	free(scan.addresses);
+	free(scan.heads);
 	free(scan.pages);
 	free(scan.bits);
 	free(scan.parts.items);

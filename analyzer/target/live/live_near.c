@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "target/live/live_near.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/grow.h"
 #include "base/hot.h"
-#include "target/live/live.h"
 
 /*
  * process_vm_readv() takes more than a microsecond for each range, whose pages
@@ -15,20 +16,24 @@ enum {
 	MOST = 256 << 10, /* of one read */
 };
 
-/* Returns how many of the ranges are read as one. */
-static RCORE_HOT size_t run_of(const struct rcore_live_range *ranges, size_t count)
+RCORE_HOT size_t rcore_live_run_of(const struct rcore_live_range *ranges, size_t count,
+				   size_t most, struct rcore_live_range *ret)
 {
 	uint64_t start = ranges[0].start, end = start + ranges[0].size;
 	size_t used = 1;
 	while (used < count && ranges[used].start >= end && ranges[used].start - end < NEAR &&
-	       ranges[used].start + ranges[used].size - start <= MOST) {
+	       ranges[used].start + ranges[used].size - start <= most) {
 		end = ranges[used].start + ranges[used].size;
 		used++;
 	}
+	*ret = (struct rcore_live_range){.start = start, .size = end - start};
 	return used;
 }
 
-/* Copies what was read of a run. Returns whether all of it was. */
+/*
+ * Copies what was read of a run to its `count` first ranges. Returns whether
+ * all of it was read.
+ */
 static RCORE_HOT bool share_out(const struct rcore_live_range *run,
 				struct rcore_live_range *ranges, size_t count)
 {
@@ -52,14 +57,9 @@ static bool make_runs(struct runs *runs, const struct rcore_live_range *ranges, 
 	size_t size = 0;
 	*runs = (struct runs){.items = rcore_calloc(count, sizeof(*runs->items))};
 	for (size_t i = 0; runs->items && i < count;) {
-		size_t used = run_of(&ranges[i], count - i);
-		const struct rcore_live_range *last = &ranges[i + used - 1];
 		struct rcore_live_range *run = &runs->items[runs->count++];
-		*run = (struct rcore_live_range){.start = ranges[i].start,
-						 .size = last->start + last->size -
-							 ranges[i].start};
+		i += rcore_live_run_of(&ranges[i], count - i, MOST, run);
 		size += run->size;
-		i += used;
 	}
 	runs->bytes = runs->items ? malloc(size + 1) : NULL;
 	for (size_t i = 0, at = 0; runs->bytes && i < runs->count; i++) {
@@ -79,7 +79,8 @@ RCORE_HOT void rcore_live_read_near(struct rcore_live *live, struct rcore_live_r
 	else
 		rcore_live_read(live, ranges, count);
 	for (size_t i = 0, run = 0; has_room && i < count; run++) {
-		size_t used = run_of(&ranges[i], count - i);
+		struct rcore_live_range run_again;
+		size_t used = rcore_live_run_of(&ranges[i], count - i, MOST, &run_again);
 		/* A page between two ranges may be missing. */
 		if (!share_out(&runs.items[run], &ranges[i], used) && used > 1)
 			rcore_live_read(live, &ranges[i], used);

@@ -5,10 +5,13 @@
 #include <stdlib.h>
 
 #include "base/page_buffer.h"
+#include "target/live/live_near.h"
 #include "target/live/live_private.h"
 #include "target/live/pages/live_halves.h"
 
 _Static_assert((int)RCORE_LIVE_SCAN_MOST <= (int)RCORE_LIVE_PAGES_ROOM, "rooms are too small");
+
+enum { RUNS = 512 };
 
 struct scan {
 	struct rcore_live_range *ranges;
@@ -19,23 +22,36 @@ struct scan {
 	atomic_bool has_failed;
 };
 
+/* The runs that are read with one call, and how many ranges they cover. */
+struct runs {
+	struct rcore_live_range items[RUNS];
+	size_t count, covered;
+};
+
 /*
- * Makes as many ranges as fit point into `room`. Returns how many.
+ * Makes as many runs as fit, and points them and their ranges into `room`.
  */
-static size_t place(struct rcore_live_range *ranges, size_t count, uint8_t *room)
+static void place(struct rcore_live_range *ranges, size_t count, uint8_t *room,
+		  struct runs *ret)
 {
 	size_t size = 0, i = 0;
-	for (; i < count && ranges[i].size <= RCORE_LIVE_SCAN_MOST - size; i++) {
-		ranges[i].bytes = room + size;
-		size += ranges[i].size;
+	ret->count = 0;
+	while (i < count && ret->count < RUNS && ranges[i].size <= RCORE_LIVE_SCAN_MOST - size) {
+		struct rcore_live_range *run = &ret->items[ret->count++];
+		size_t used = rcore_live_run_of(&ranges[i], count - i,
+						RCORE_LIVE_SCAN_MOST - size, run);
+		run->bytes = room + size;
+		for (size_t end = i + used; i < end; i++)
+			ranges[i].bytes = run->bytes + (ranges[i].start - run->start);
+		size += run->size;
 	}
-	return i;
+	ret->covered = i;
 }
 
-static bool are_read(const struct rcore_live_range *ranges, size_t count)
+static bool are_read(const struct runs *runs)
 {
-	for (size_t i = 0; i < count; i++)
-		if (ranges[i].read != ranges[i].size)
+	for (size_t i = 0; i < runs->count; i++)
+		if (runs->items[i].read != runs->items[i].size)
 			return false;
 	return true;
 }
@@ -46,19 +62,19 @@ static void scan_half(void *context, struct rcore_live_memory *memory, size_t fr
 	struct scan *scan = context;
 	const size_t late = memory->late_count;
 	uint8_t *room = scan->rooms[from > 0], *own = NULL;
+	struct runs runs;
 	if (!room)
 		room = own = rcore_page_buffer(RCORE_LIVE_SCAN_MOST);
 	scan->has_failed |= !room;
-	for (size_t i = from, count; i < to && !scan->has_failed; i += count) {
-		struct rcore_live_range *ranges = &scan->ranges[i];
-		count = place(ranges, to - i, room);
-		rcore_live_read_batch(memory, ranges, count);
-		if (!count || !are_read(ranges, count) || memory->late_count > late) {
+	for (size_t i = from; i < to && !scan->has_failed; i += runs.covered) {
+		place(&scan->ranges[i], to - i, room, &runs);
+		rcore_live_read_batch(memory, runs.items, runs.count);
+		if (!runs.count || !are_read(&runs) || memory->late_count > late) {
 			scan->has_failed = true;
 			break;
 		}
-		for (size_t k = 0; k < count && !scan->has_failed; k++)
-			if (!scan->visit(scan->context, from > 0, i + k, ranges[k].bytes))
+		for (size_t k = i; k < i + runs.covered && !scan->has_failed; k++)
+			if (!scan->visit(scan->context, from > 0, k, scan->ranges[k].bytes))
 				scan->has_failed = true;
 	}
 	free(own);

@@ -11,7 +11,18 @@
  * ready a tenth of that. One more range takes as long to read as this many more
  * bytes of the same range.
  */
-enum { LEAST = 1 << 20, LEAST_IF_READY = LEAST / 10, RANGE = 512 };
+enum { LEAST = 1 << 20, LEAST_IF_READY = LEAST / 10, RANGE = 4 << 10 };
+
+/*
+ * Returns how long it takes to read a range, in bytes. A range near the end of
+ * the one before may be read together with it, and with what is in between.
+ */
+static size_t cost_of(const struct rcore_live_range *ranges, size_t at)
+{
+	uint64_t end = at ? ranges[at - 1].start + ranges[at - 1].size : 0;
+	bool is_near = at && ranges[at].start >= end && ranges[at].start - end < RANGE;
+	return ranges[at].size + (is_near ? (size_t)(ranges[at].start - end) : RANGE);
+}
 
 struct half {
 	struct rcore_live_memory memory;
@@ -82,9 +93,9 @@ void rcore_live_in_halves(struct rcore_live_memory *memory,
 	struct reader reader;
 	size_t bytes = 0, first = 0;
 	for (size_t i = 0; i < count; i++)
-		bytes += ranges[i].size + RANGE;
+		bytes += cost_of(ranges, i);
 	while (first < bytes / 2)
-		first += ranges[half.from++].size + RANGE;
+		first += cost_of(ranges, half.from++);
 	half.memory.file = half.memory.home = -1;
 	half.memory.is_half = true;
 	half.memory.late_count = 0;
