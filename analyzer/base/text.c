@@ -181,3 +181,37 @@ size_t rcore_escape_width(const char *text)
 {
 	return escape_to(NULL, text);
 }
+
+static bool has_unsafe(const char *text)
+{
+	uint32_t character;
+	while (*text) {
+		size_t length = rcore_utf8_decode(text, &character);
+		if (!length || rcore_unsafe_character(character))
+			return true;
+		text += length;
+	}
+	return false;
+}
+
+void rcore_shell_write(FILE *out, const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_@%+=:,./-";
+	bool is_unsafe = has_unsafe(text);
+	if (text[0] && !text[strspn(text, plain)]) {
+		fputs(text, out);
+		return;
+	}
+	fputs(is_unsafe ? "$'" : "'", out);
+	for (; *text; text++) {
+		unsigned char byte = (unsigned char)*text;
+		if (is_unsafe && (byte < 0x20 || byte >= 0x7f || byte == '\'' || byte == '\\'))
+			fprintf(out, "\\x%02X", byte);
+		else if (byte == '\'')
+			fputs("'\\''", out);
+		else
+			putc(byte, out);
+	}
+	putc('\'', out);
+}

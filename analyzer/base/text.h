@@ -61,6 +61,12 @@ size_t rcore_escape_write(FILE *out, const char *text);
 size_t rcore_escape_width(const char *text);
 
 /*
+ * Writes `text` as one word for a shell, quoted if necessary: 'a b', or $'a\x0A'
+ * (of bash and zsh) if it has characters that must be escaped.
+ */
+void rcore_shell_write(FILE *out, const char *text);
+
+/*
  * Returns the ending of a noun after a number: "s", or "" after 1.
  */
 static inline const char *rcore_plural(uint64_t count)

@@ -112,10 +112,15 @@ struct rcore_error *rcore_screen_end(struct rcore_screen *screen,
 	return err;
 }
 
-void rcore_screen_end_if_unread(void)
+bool rcore_screen_is_unread(void)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
-	if (!ferror(stdout) || poll(&out, 1, 0) != 1 || !(out.revents & POLLERR))
+	return ferror(stdout) && poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
+void rcore_screen_end_if_unread(void)
+{
+	if (!rcore_screen_is_unread())
 		return;
 	signal(SIGPIPE, SIG_DFL);
 	raise(SIGPIPE);

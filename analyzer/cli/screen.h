@@ -39,6 +39,9 @@ struct rcore_error *rcore_screen_end(struct rcore_screen *screen,
 /* Returns the width of the terminal; 0 if standard output is not a terminal. */
 size_t rcore_screen_width(void);
 
+/* Returns whether the reader of standard output has gone (`| head`). */
+bool rcore_screen_is_unread(void);
+
 /*
  * If the reader of standard output has gone (`| head`), ends the process as
  * SIGPIPE does, without a message.

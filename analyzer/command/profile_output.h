@@ -75,6 +75,8 @@ struct rcore_profile_request {
 	bool color;
 	bool is_of_calls; /* it is known beforehand that it has no times */
 	bool is_new;      /* `rcore record` has just written it */
+	/* If not NULL, gets the outputs that could not be written. */
+	struct rcore_strings *failed;
 };
 
 /* Returns the KEY of "label:KEY", or NULL if `by` (may be NULL) is not that. */

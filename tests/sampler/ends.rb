@@ -110,7 +110,7 @@ module Ends
     test.same("the exit status", 0, $?.exitstatus)
     _, err, status = test.rcore("report", path)
     test.same("the report's status", [0, ""], [status, err])
-    system("sh", "-c", 'exec "$@" >&-', "sh", *SamplerCase::ROOT, *command[0...-2], err: File::NULL)
+    system("sh", "-c", 'exec "$@" >&-', "sh", *SamplerCase::ROOT, File.expand_path(command[0]), *command[1...-2], err: File::NULL, chdir: test.folder)
     test.same("the exit status without an output", 2, $?.exitstatus)
   ensure
     Child.stop(pid) if pid

@@ -15,17 +15,10 @@
 #include "cli/profile/profile_screen.h"
 #include "cli/profile/record_private.h"
 
-/* If no event happened, that is a result, too. */
-static bool has_result(const struct rcore_record *record)
-{
-	return record->summary.total.samples ||
-	       (rcore_record_is_of_events(record->asked) && record->summary.processes);
-}
-
 /* Replaces nothing until there is something to replace it with. */
 static struct rcore_error *keep(struct rcore_record *record)
 {
-	if (!record->path || record->is_kept || !has_result(record))
+	if (!record->path || record->is_kept || !rcore_record_has_result(record))
 		return NULL;
 	record->is_kept = true;
 	return rcore_output_keep(&record->output);
@@ -117,52 +110,6 @@ static struct rcore_error *open_recording(struct rcore_record *record)
 	return err ? err
 		   : name_output(record,
 				 rcore_recording_writer_new(record->fd, &record->writer));
-}
-
-static bool is_recording(const char *path)
-{
-	return rcore_ends_with(path, ".rec");
-}
-
-/* Finds which output is the recording, and which are made from it. */
-static struct rcore_error *sort_outputs(struct rcore_record *record)
-{
-	const struct rcore_strings *outputs = &record->asked->profile.outputs;
-	struct rcore_error *err = NULL;
-	for (size_t i = 0; !err && i < outputs->count; i++) {
-		if (!is_recording(outputs->items[i]))
-			err = rcore_strings_add(&record->outputs, outputs->items[i]);
-		else if (!record->path)
-			record->path = outputs->items[i];
-		else
-			err = rcore_error_create(RCORE_ERROR_USAGE,
-						 "only one output can be a recording (.rec)");
-	}
-	return err;
-}
-
-/* Writes the outputs that are made from the samples. */
-static struct rcore_error *report(struct rcore_record *record, bool only_check,
-				  const struct rcore_cli_target *target, bool *ret_partial)
-{
-	struct rcore_profile_arguments arguments = record->asked->profile;
-	char temporary[64];
-	snprintf(temporary, sizeof(temporary), "/proc/self/fd/%d", record->fd);
-	arguments.outputs = record->outputs;
-	const struct rcore_profile_request request = {
-		.arguments = &arguments,
-		.path = record->path ? record->path : temporary,
-		.name = record->path ? NULL : "the samples",
-		.redact = target->options.redact,
-		.color = target->color,
-		.is_of_calls = record->asked->events.count,
-		.is_new = true,
-	};
-	if (only_check)
-		return rcore_profile_check(&request, NULL);
-	if (record->path && !record->outputs.count)
-		return NULL;
-	return rcore_profile_show(&request, NULL, ret_partial);
 }
 
 /* With --system, one line is enough; the last line counts such processes. */
@@ -295,14 +242,13 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 				      .output = {.fd = -1, .through = -1},
 				      .fd = -1,
 				      .shows_progress = isatty(STDERR_FILENO)};
-	bool is_partial = false;
 	struct rcore_error *err = rcore_record_events(asked, &record.names, &record.how);
 	if (!err)
 		err = rcore_record_check(asked, &record.how);
 	if (!err)
-		err = sort_outputs(&record);
+		err = rcore_record_sort_outputs(&record);
 	if (!err)
-		err = report(&record, true, target, &is_partial);
+		err = rcore_record_check_outputs(&record, target);
 	if (!err && !(record.profile = rcore_profile_new()))
 		err = rcore_error_no_memory();
 	if (!err)
@@ -320,22 +266,14 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	/* Unloads the BPF program before the report, which may take long. */
 	rcore_bpf_engine.close(record.bpf);
 	record.bpf = NULL;
-	if (!err && !has_result(&record))
+	if (!err && !rcore_record_has_result(&record))
 		err = why_nothing(&record);
 	wait_for_program(&record);
 	const struct rcore_record_summary shown = shown_of(&record);
-	if (has_result(&record))
+	if (rcore_record_has_result(&record))
 		rcore_record_end(&shown);
 	rcore_left_out_print(&record.left_out);
-	/*
-	 * If something fails, the samples taken until then are still written.
-	 */
-	struct rcore_error *failure =
-		has_result(&record) ? report(&record, false, target, &is_partial) : NULL;
-	if (err)
-		rcore_error_free(failure);
-	else
-		err = failure;
+	err = rcore_record_finish(&record, target, err, ret_status);
 	rcore_recording_writer_free(record.writer);
 	rcore_output_close(&record.output);
 	if (record.fd >= 0)
@@ -344,7 +282,6 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	rcore_kernel_symbols_free(record.kernel);
 	rcore_arena_deinit(&record.names);
 	free(record.outputs.items);
-	*ret_status = is_partial;
 	return err;
 }
 
@@ -375,7 +312,8 @@ const struct rcore_command rcore_cli_record = {
 			"rcore record --children -o load.rec -- bundle exec puma",
 			"rcore record --system -d 60 -o machine.pb.gz",
 			"rcore record -p puma -d 10 --by label:path", NULL},
-	.exit_status = "Exit status: 0 the samples were written; 2 they were not; 3 not a Ruby "
-		       "process; 64 wrong usage.",
+	.exit_status =
+		"Exit status: 0 all outputs were written; 2 one was not: a line says where the "
+		"samples are; 3 not a Ruby process; 64 wrong usage.",
 	.run_in_shell = run_in_shell,
 };

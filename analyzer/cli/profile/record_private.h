@@ -5,6 +5,7 @@
 #include "cli/profile/record_arguments.h"
 #include "cli/profile/record_events.h"
 #include "cli/profile/record_summary.h"
+#include "cli/target.h"
 #include "profile/format.h"
 #include "profile/recording_writer.h"
 #include "sampler/native/kernel_symbols.h"
@@ -58,6 +59,40 @@ struct rcore_error *rcore_record_state_engine(struct rcore_record *record);
 /* What is known at the start, and at the end. */
 struct rcore_error *rcore_record_state_start(struct rcore_record *record);
 struct rcore_error *rcore_record_state_end(struct rcore_record *record);
+
+/*
+ * record_outputs.c: returns whether there is something to write. If no event
+ * happened, that is a result, too.
+ */
+bool rcore_record_has_result(const struct rcore_record *record);
+/* Finds which output is the recording, and which are made from it. Errors:
+ * USAGE, NO_MEMORY. */
+struct rcore_error *rcore_record_sort_outputs(struct rcore_record *record);
+/* Checks the outputs before anything is recorded. Errors: USAGE, OS. */
+struct rcore_error *rcore_record_check_outputs(const struct rcore_record *record,
+					       const struct rcore_cli_target *target);
+/*
+ * Writes the outputs. If something has failed, the samples taken until then are
+ * still written; if that fails, they are kept as a recording. `err` is the error
+ * of the sampling, or NULL. Returns the error to print, unless it has been
+ * printed: then *ret_status is the exit status.
+ */
+struct rcore_error *rcore_record_finish(struct rcore_record *record,
+					const struct rcore_cli_target *target,
+					struct rcore_error *err, int *ret_status);
+
+/*
+ * record_rescue.c: returns whether the recording was removed after it got its
+ * name.
+ */
+bool rcore_record_is_removed(const struct rcore_record *record);
+/*
+ * Keeps the samples as a recording, unless there is one already, and prints
+ * where it is. With `needs_report`, also prints the command that makes the
+ * outputs that failed, or all if `failed` is empty.
+ */
+void rcore_record_rescue(const struct rcore_record *record, const struct rcore_strings *failed,
+			 bool needs_report, enum rcore_redact redact);
 
 /*
  * record_bpf.c: opens the BPF program if it is asked for. If the kernel refuses

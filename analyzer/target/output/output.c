@@ -265,23 +265,28 @@ static int write_all(int fd, const char *bytes, size_t size)
 	return 0;
 }
 
-static int copy_through(const struct rcore_output *output)
+static int copy(int from, int to)
 {
 	enum { BLOCK = 64 << 10 };
 	char block[BLOCK];
 	off_t at = 0;
-	/* Flushes what was printed before. */
-	if (output->to.descriptor == STDOUT_FILENO)
-		fflush(stdout);
 	for (;;) {
-		ssize_t got = pread(output->fd, block, sizeof(block), at);
+		ssize_t got = pread(from, block, sizeof(block), at);
 		if (got <= 0)
 			return got ? errno : 0;
-		int errnum = write_all(output->through, block, (size_t)got);
+		int errnum = write_all(to, block, (size_t)got);
 		if (errnum)
 			return errnum;
 		at += got;
 	}
+}
+
+static int copy_through(const struct rcore_output *output)
+{
+	/* Flushes what was printed before. */
+	if (output->to.descriptor == STDOUT_FILENO)
+		fflush(stdout);
+	return copy(output->fd, output->through);
 }
 
 struct rcore_error *rcore_output_keep(struct rcore_output *output)
@@ -372,6 +377,24 @@ struct rcore_error *rcore_output_write(
 		err = rcore_output_keep(&output);
 	rcore_output_close(&output);
 	return err;
+}
+
+static struct rcore_error *copy_to_new(int fd, const char *path)
+{
+	struct rcore_output output;
+	struct rcore_error *err = rcore_output_open(path, RCORE_OUTPUT_NEW, NULL, &output);
+	if (err)
+		return err;
+	int errnum = copy(fd, output.fd);
+	err = errnum ? cannot_write(&output, errnum) : rcore_output_keep(&output);
+	rcore_output_close(&output);
+	return err;
+}
+
+struct rcore_error *rcore_output_name_file(int fd, const char *path)
+{
+	const struct rcore_output output = {.fd = fd, .folder = AT_FDCWD};
+	return link_to(path, (void *)&output) ? copy_to_new(fd, path) : NULL;
 }
 
 /* A log of our own that is full makes room. */

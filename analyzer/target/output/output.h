@@ -94,6 +94,13 @@ struct rcore_error *rcore_output_write(
 	struct rcore_error *(*write)(FILE *out, const void *context), const void *context);
 
 /*
+ * Gives an open plain file the name `path`, as RCORE_OUTPUT_NEW: that file
+ * itself if it never had a name and is on the same file system, otherwise a
+ * copy. Error: OS.
+ */
+struct rcore_error *rcore_output_name_file(int fd, const char *path);
+
+/*
  * Appends a line to a log that only the user can read. If it has more than
  * `largest` bytes, it first becomes PATH.1, and replaces that. On a full disk,
  * no part of the line stays. Errors: OS; USAGE if it is not a regular file.
