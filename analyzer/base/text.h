@@ -61,8 +61,8 @@ size_t rcore_escape_write(FILE *out, const char *text);
 size_t rcore_escape_width(const char *text);
 
 /*
- * Writes `text` as one word for a shell, quoted if necessary: 'a b', or $'a\x0A'
- * (of bash and zsh) if it has characters that must be escaped.
+ * Writes `text` as one word for a shell, quoted if necessary: 'a b', or
+ * $'a\x0A' (of bash and zsh) if it has characters that must be escaped.
  */
 void rcore_shell_write(FILE *out, const char *text);
 

@@ -397,8 +397,8 @@ static struct rcore_error *write_all(const struct work *work, const struct rcore
 			err = rcore_output_write(outputs->items[i], RCORE_OUTPUT_REPORT, inputs,
 						 write_report, &output);
 		if (err && work->request->failed)
-			rcore_error_free(rcore_strings_add(work->request->failed,
-							   outputs->items[i]));
+			rcore_error_free(
+				rcore_strings_add(work->request->failed, outputs->items[i]));
 		if (first)
 			rcore_error_free(err);
 		else

@@ -73,9 +73,9 @@ struct rcore_error *rcore_record_check_outputs(const struct rcore_record *record
 					       const struct rcore_cli_target *target);
 /*
  * Writes the outputs. If something has failed, the samples taken until then are
- * still written; if that fails, they are kept as a recording. `err` is the error
- * of the sampling, or NULL. Returns the error to print, unless it has been
- * printed: then *ret_status is the exit status.
+ * still written; if that fails, they are kept as a recording. `err` is the
+ * error of the sampling, or NULL. Returns the error to print, unless it has
+ * been printed: then *ret_status is the exit status.
  */
 struct rcore_error *rcore_record_finish(struct rcore_record *record,
 					const struct rcore_cli_target *target,

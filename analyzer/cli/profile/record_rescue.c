@@ -38,7 +38,7 @@ static void make_name(const char *output, char *ret, size_t size)
 		ret[strlen(ret) - strlen(format->ending)] = '\0';
 }
 
-/* Returns whether the samples are in `folder` now, and sets *ret to the path. */
+/* Sets *ret to the path. Returns false if that is impossible. */
 static bool keep_in(const struct rcore_record *record, const char *folder, const char *name,
 		    char ret[PATH_MAX])
 {
@@ -59,7 +59,7 @@ static bool keep_in(const struct rcore_record *record, const char *folder, const
 	return false;
 }
 
-/* Tries the folder of the output, the present one, and that for temporary files. */
+/* Tries the folder of the output, the present one, and TMPDIR. */
 static bool keep(const struct rcore_record *record, const char *output, char ret[PATH_MAX])
 {
 	char path[PATH_MAX], name[NAME_MAX + 1];
