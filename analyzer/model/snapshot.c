@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/snapshot.h"
 
+#include "model/wait_text.h"
+
 /*
  * These are functions because only librcore knows the size of an element: a
  * caller may have been compiled with older headers.
@@ -28,4 +30,27 @@ const struct rcore_native_frame *rcore_fiber_native_frame(const struct rcore_fib
 							  int index)
 {
 	return AT(fiber->native, fiber->native_count, index);
+}
+
+const struct rcore_pool *rcore_wait_pool(const struct rcore_snapshot *snapshot,
+					 const struct rcore_wait *wait)
+{
+	for (size_t i = 0; i < snapshot->pool_count; i++)
+		if (snapshot->pools[i].object == wait->object)
+			return &snapshot->pools[i];
+	return NULL;
+}
+
+size_t rcore_interlock_holders(const struct rcore_snapshot *snapshot,
+			       const struct rcore_wait *wait, int *ret)
+{
+	const struct rcore_pool *pool = rcore_wait_pool(snapshot, wait);
+	size_t count = 0;
+	if (!pool)
+		return 0;
+	bool is_shared = !pool->is_exclusive && !rcore_wait_is_exclusive(wait);
+	size_t holders = is_shared ? pool->first_count : pool->holder_count;
+	for (; count < holders && count < RCORE_INTERLOCK_HOLDERS; count++)
+		ret[count] = is_shared ? pool->first[count] : pool->holders[count];
+	return count;
 }

@@ -38,6 +38,7 @@ enum rcore_wait_kind {
 	RCORE_WAIT_CONNECTION,
 	RCORE_WAIT_SEMAPHORE, /* to acquire a semaphore of a library */
 	RCORE_WAIT_TASK,      /* for a task of a library, a fiber, to end */
+	RCORE_WAIT_INTERLOCK, /* for the interlock of Rails, `object` */
 	RCORE_WAIT_KINDS,     /* how many kinds there are */
 };
 
@@ -77,11 +78,15 @@ struct rcore_wait {
 	struct rcore_owner owner; /* MUTEX, MONITOR, GVL; TASK: its fiber */
 	int thread;               /* JOIN: index of the thread; -1: unknown */
 	uint64_t ractor;          /* RACTOR: whose value, by id; 0: unknown */
-	/* POP, PUSH, CONNECTION, SEMAPHORE: the next three are known. */
+	/*
+	 * POP, PUSH, CONNECTION, SEMAPHORE, INTERLOCK: the next three are
+	 * known.
+	 */
 	bool has_counts;
 	/*
 	 * Items in the queue, or connections in use, or how often a semaphore
-	 * is acquired; and fibers that wait like this one, which counts too.
+	 * is acquired, or how many threads hold the interlock; and fibers that
+	 * wait like this one, which counts too.
 	 */
 	uint64_t length, waiting;
 	/* Of a SizedQueue, pool or semaphore; 0: a Queue, or unknown. */
@@ -110,6 +115,11 @@ struct rcore_wait {
 	 */
 	const char *within;
 	const char *within_seconds; /* as Ruby inspects it; NULL: unknown */
+	/*
+	 * INTERLOCK: "lock", so that nobody else holds it, or "share"; NULL: it
+	 * has unlocked it, and lets others go first.
+	 */
+	const char *wants;
 };
 
 enum rcore_lock_kind {
@@ -131,19 +141,29 @@ struct rcore_lock {
 };
 
 /*
- * A pool of connections for which fibers wait, of Active Record and the like.
+ * A pool of connections for which fibers wait, of Active Record and the like. A
+ * semaphore is one, too, and the interlock of Rails.
  */
 struct rcore_pool {
-	const char *library;  /* "Active Record" */
-	const char *resource; /* "a database connection" */
-	uint64_t object;      /* VALUE */
-	uint64_t size;        /* 0: unknown */
-	uint64_t used;        /* how many connections are in use */
+	enum rcore_wait_kind kind; /* of the fibers that wait for it */
+	const char *library;       /* "Active Record" */
+	const char *resource;      /* "a database connection" */
+	uint64_t object;           /* VALUE */
+	uint64_t size;             /* 0: unknown */
+	uint64_t used;             /* how many connections are in use */
 	/* Fibers that have the connections, if they are known. */
 	int *holders;
 	size_t holder_count;
 	int *waiters; /* fibers */
 	size_t waiter_count;
+	/* INTERLOCK: locked, by its only holder. */
+	bool is_exclusive;
+	/*
+	 * INTERLOCK: fibers that have let go of their share to lock it. Nobody
+	 * else begins to share it before.
+	 */
+	int *first;
+	size_t first_count;
 };
 
 /* Fibers that wait for each other, or for one that has ended. */

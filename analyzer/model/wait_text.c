@@ -27,34 +27,12 @@ static const char *const kind_names[] = {
 	[RCORE_WAIT_CONNECTION] = "connection",
 	[RCORE_WAIT_SEMAPHORE] = "semaphore",
 	[RCORE_WAIT_TASK] = "task",
+	[RCORE_WAIT_INTERLOCK] = "interlock",
 };
 
 const char *rcore_wait_kind_name(enum rcore_wait_kind kind)
 {
 	return kind < RCORE_WAIT_KINDS ? kind_names[kind] : "unknown";
-}
-
-const char *rcore_lock_kind_name(enum rcore_lock_kind kind)
-{
-	static const char *const names[] = {
-		[RCORE_LOCK_MUTEX] = "mutex",
-		[RCORE_LOCK_MONITOR] = "monitor",
-		[RCORE_LOCK_WRITE] = "write_lock",
-	};
-	return names[kind];
-}
-
-const char *rcore_wait_source_name(enum rcore_wait_source source)
-{
-	switch (source) {
-	case RCORE_WAIT_BY_VM:
-		return "vm";
-	case RCORE_WAIT_BY_FRAME:
-		return "frame";
-	case RCORE_WAIT_BY_SYSCALL:
-		return "syscall";
-	}
-	return "unknown";
 }
 
 const char *rcore_fiber_text(const struct rcore_snapshot *snapshot, int index)
@@ -254,11 +232,9 @@ static void write_ractor(const struct rcore_wait *wait, FILE *out)
 static void write_connection(const struct rcore_snapshot *snapshot,
 			     const struct rcore_wait *wait, FILE *out)
 {
-	const char *resource = "a connection";
-	for (size_t i = 0; i < snapshot->pool_count; i++)
-		if (snapshot->pools[i].object == wait->object)
-			resource = snapshot->pools[i].resource;
-	fprintf(out, "waits for %s of pool 0x%" PRIx64, resource, wait->object);
+	const struct rcore_pool *pool = rcore_wait_pool(snapshot, wait);
+	fprintf(out, "waits for %s of pool 0x%" PRIx64, pool ? pool->resource : "a connection",
+		wait->object);
 	write_counts(wait, "in use", out);
 }
 
@@ -307,6 +283,36 @@ void rcore_wait_write(const struct rcore_snapshot *snapshot, const struct rcore_
 {
 	rcore_wait_write_alone(snapshot, wait, out);
 	rcore_wait_within_write(wait, out);
+}
+
+void rcore_fibers_write(const struct rcore_snapshot *snapshot, const int *fibers, size_t count,
+			FILE *out)
+{
+	enum { SHOWN = 5 };
+	for (size_t i = 0; i < count && i < SHOWN; i++)
+		fprintf(out, "%s%s", i ? " " : "", rcore_fiber_text(snapshot, fibers[i]));
+	if (count > SHOWN)
+		fprintf(out, " and %zu more", count - SHOWN);
+}
+
+void rcore_interlock_write(const struct rcore_snapshot *snapshot, const struct rcore_wait *wait,
+			   int holder, FILE *out)
+{
+	const struct rcore_pool *pool = rcore_wait_pool(snapshot, wait);
+	int holders[RCORE_INTERLOCK_HOLDERS] = {holder};
+	size_t count = holder >= 0 ? 1 : rcore_interlock_holders(snapshot, wait, holders);
+	fprintf(out, "waits %s the Rails interlock 0x%" PRIx64,
+		!wait->wants                    ? "for"
+		: rcore_wait_is_exclusive(wait) ? "to lock"
+						: "to share",
+		wait->object);
+	if (!pool || !count)
+		return;
+	fputs(pool->is_exclusive              ? " locked by "
+	      : rcore_wait_is_exclusive(wait) ? " shared by "
+					      : " wanted by ",
+	      out);
+	rcore_fibers_write(snapshot, holders, count, out);
 }
 
 void rcore_wait_write_alone(const struct rcore_snapshot *snapshot,
@@ -382,6 +388,9 @@ void rcore_wait_write_alone(const struct rcore_snapshot *snapshot,
 		break;
 	case RCORE_WAIT_TASK:
 		write_task(snapshot, wait, out);
+		break;
+	case RCORE_WAIT_INTERLOCK:
+		rcore_interlock_write(snapshot, wait, -1, out);
 		break;
 	case RCORE_WAIT_KINDS:
 		break;

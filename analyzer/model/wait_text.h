@@ -3,6 +3,7 @@
 #define RCORE_MODEL_WAIT_TEXT_H
 
 #include <stdio.h>
+#include <string.h>
 
 #include "model/wait.h"
 
@@ -13,14 +14,15 @@ static inline bool rcore_wait_is_for_lock(const struct rcore_wait *wait)
 }
 
 /*
- * Whether a fiber waits for a lock, for room in a queue, for a connection or a
- * semaphore: others keep it from its work. NULL-safe.
+ * Whether a fiber waits for a lock, for room in a queue, for a connection, a
+ * semaphore or the interlock of Rails: others keep it from its work. NULL-safe.
  */
 static inline bool rcore_wait_is_blocked(const struct rcore_wait *wait)
 {
 	return rcore_wait_is_for_lock(wait) ||
-	       (wait && (wait->kind == RCORE_WAIT_PUSH || wait->kind == RCORE_WAIT_CONNECTION ||
-			 wait->kind == RCORE_WAIT_SEMAPHORE));
+	       (wait &&
+		(wait->kind == RCORE_WAIT_PUSH || wait->kind == RCORE_WAIT_CONNECTION ||
+		 wait->kind == RCORE_WAIT_SEMAPHORE || wait->kind == RCORE_WAIT_INTERLOCK));
 }
 
 /* Returns "T3" if its thread has no other fiber, otherwise "T3.F2". */
@@ -42,8 +44,37 @@ void rcore_wait_write_alone(const struct rcore_snapshot *snapshot,
 			    const struct rcore_wait *wait, FILE *out);
 void rcore_wait_within_write(const struct rcore_wait *wait, FILE *out);
 
-/* Return constant names for JSON: "mutex", "vm". */
-const char *rcore_lock_kind_name(enum rcore_lock_kind kind);
-const char *rcore_wait_source_name(enum rcore_wait_source source);
+/* Returns the pool for which a fiber waits; NULL: none. */
+const struct rcore_pool *rcore_wait_pool(const struct rcore_snapshot *snapshot,
+					 const struct rcore_wait *wait);
+
+/* Whether it waits to lock the interlock of Rails, not to share it. */
+static inline bool rcore_wait_is_exclusive(const struct rcore_wait *wait)
+{
+	return wait->wants && !strcmp(wait->wants, "lock");
+}
+
+/* How many of those that hold the interlock are looked at. */
+enum { RCORE_INTERLOCK_HOLDERS = 64 };
+
+/*
+ * Fills `ret`, which has room for RCORE_INTERLOCK_HOLDERS fibers, with those
+ * that hold the interlock that another one waits for, and returns how many
+ * there are in it. If it is shared and the other one wants to share it, too,
+ * these are those that go first.
+ */
+size_t rcore_interlock_holders(const struct rcore_snapshot *snapshot,
+			       const struct rcore_wait *wait, int *ret);
+
+/*
+ * Writes "waits to lock the Rails interlock 0x7f12 shared by T3". If `holder`
+ * is not -1, names only this fiber.
+ */
+void rcore_interlock_write(const struct rcore_snapshot *snapshot, const struct rcore_wait *wait,
+			   int holder, FILE *out);
+
+/* Writes "T3 T4 T5 and 2 more". */
+void rcore_fibers_write(const struct rcore_snapshot *snapshot, const int *fibers, size_t count,
+			FILE *out);
 
 #endif

@@ -200,7 +200,7 @@ static const struct rcore_parts fd = PARTS(rcore_wait_fd, fd_parts);
 static const struct rcore_part wait_parts[] = {
 	NAME(rcore_wait, method),  TEXT(rcore_wait, argument),          SAFE(rcore_wait, hook),
 	SAFE(rcore_wait, syscall), MANY(rcore_wait, fds, fd_count, fd), NAME(rcore_wait, type),
-	SAFE(rcore_wait, within),  TEXT(rcore_wait, within_seconds),
+	SAFE(rcore_wait, within),  TEXT(rcore_wait, within_seconds),    SAFE(rcore_wait, wants),
 };
 static const struct rcore_parts wait = PARTS(rcore_wait, wait_parts);
 
@@ -211,9 +211,10 @@ static const struct rcore_parts lock = PARTS(rcore_lock, lock_parts);
 
 /* The names are rcore's own. */
 static const struct rcore_part pool_parts[] = {
-	SAFE(rcore_pool, library), SAFE(rcore_pool, resource),
+	SAFE(rcore_pool, library),   SAFE(rcore_pool, resource),
 	OPAQUE(rcore_pool, holders), /* numbers */
 	OPAQUE(rcore_pool, waiters), /* numbers */
+	OPAQUE(rcore_pool, first),   /* numbers */
 };
 static const struct rcore_parts pool = PARTS(rcore_pool, pool_parts);
 

@@ -11,7 +11,9 @@
 
 /*
  * The edges of the graph lead from a fiber to the one without which it cannot
- * continue. A fiber has at most two: its wait, and REASON_THREAD.
+ * continue. A fiber has at most two: its wait, and REASON_THREAD. If it waits
+ * for the interlock of Rails, it has one to each holder: numbers from REASONS
+ * on.
  */
 enum reason {
 	REASON_LOCK,
@@ -25,7 +27,7 @@ enum visit { VISIT_NEW, VISIT_OPEN, VISIT_DONE };
 
 struct step {
 	int fiber;
-	enum reason next; /* the edge that is being followed */
+	int next; /* the edge that is being followed: of enum reason */
 };
 
 struct graph {
@@ -62,8 +64,35 @@ static bool has_limit(const struct rcore_wait *wait)
 	return wait->is_timed || wait->within;
 }
 
-static int edge(const struct rcore_snapshot *snapshot, int index, enum reason reason)
+/* The fibers that keep this one from the interlock, for certain. */
+static size_t interlock_edges(const struct rcore_snapshot *snapshot, int fiber, int *ret)
 {
+	const struct rcore_wait *wait = snapshot->fibers[fiber].wait;
+	if (!wait || wait->kind != RCORE_WAIT_INTERLOCK || has_limit(wait) || !wait->wants)
+		return 0;
+	return rcore_interlock_holders(snapshot, wait, ret);
+}
+
+static int edge_count(const struct rcore_snapshot *snapshot, int fiber)
+{
+	int holders[RCORE_INTERLOCK_HOLDERS];
+	return REASONS + (int)interlock_edges(snapshot, fiber, holders);
+}
+
+static int interlock_edge(const struct rcore_snapshot *snapshot, int fiber, int number)
+{
+	int holders[RCORE_INTERLOCK_HOLDERS];
+	size_t count = interlock_edges(snapshot, fiber, holders);
+	if ((size_t)number >= count)
+		return -1;
+	/* The thread holds it: its current fiber must continue. */
+	return blocker_of(snapshot, snapshot->fibers[holders[number]].thread);
+}
+
+static int edge(const struct rcore_snapshot *snapshot, int index, int reason)
+{
+	if (reason >= REASONS)
+		return interlock_edge(snapshot, index, reason - REASONS);
 	const struct rcore_fiber *fiber = &snapshot->fibers[index];
 	const struct rcore_wait *wait = fiber->wait;
 	switch (reason) {
@@ -101,7 +130,10 @@ static void write_step(const struct rcore_snapshot *snapshot, const struct step 
 		fprintf(out, "cannot run before %s does", rcore_fiber_text(snapshot, next));
 		return;
 	}
-	rcore_wait_write(snapshot, wait, out);
+	if (wait->kind == RCORE_WAIT_INTERLOCK)
+		rcore_interlock_write(snapshot, wait, next, out);
+	else
+		rcore_wait_write(snapshot, wait, out);
 	rcore_summary_current(snapshot, wait, next, out);
 }
 
@@ -198,7 +230,7 @@ static struct rcore_error *search(struct graph *graph, int start)
 		return rcore_error_no_memory();
 	while (!err && graph->path.count) {
 		struct step *top = &graph->path.items[graph->path.count - 1];
-		if (top->next == REASONS) {
+		if (top->next == edge_count(graph->snapshot, top->fiber)) {
 			graph->visits[top->fiber] = VISIT_DONE;
 			graph->path.count--;
 			if (graph->path.count)

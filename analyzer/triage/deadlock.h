@@ -13,6 +13,8 @@
  *                          the thread runs that holds it)
  *   waits for a thread  -> the fiber that this thread runs, if it blocks the
  *                          thread
+ *   waits for the interlock of Rails -> the fibers that the threads run that
+ *                          hold it, or that go first to lock it
  *   a parked fiber      -> the fiber that its thread runs, if it blocks the
  *                          thread: no other fiber can run before
  *

@@ -27,14 +27,14 @@ static struct rcore_error *list_deadlocks(struct rcore_summary *summary)
 }
 
 /*
- * Whether all waiters of the lock are in one deadlock, which has a line of its
+ * Whether all of these waiters are in one deadlock, which has a line of its
  * own.
  */
-static bool is_deadlocked(const struct rcore_summary *summary, const struct rcore_lock *lock)
+static bool is_deadlocked(const struct rcore_summary *summary, const int *waiters, size_t count)
 {
-	int deadlock = summary->deadlock_of[lock->waiters[0]];
-	for (size_t i = 1; i < lock->waiter_count; i++)
-		if (summary->deadlock_of[lock->waiters[i]] != deadlock)
+	int deadlock = summary->deadlock_of[waiters[0]];
+	for (size_t i = 1; i < count; i++)
+		if (summary->deadlock_of[waiters[i]] != deadlock)
 			return false;
 	return deadlock >= 0;
 }
@@ -52,7 +52,7 @@ static struct rcore_error *add_lock(struct rcore_summary *summary,
 	};
 	char *text = NULL;
 	size_t size;
-	if (!lock->waiter_count || is_deadlocked(summary, lock))
+	if (!lock->waiter_count || is_deadlocked(summary, lock->waiters, lock->waiter_count))
 		return NULL;
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
@@ -108,18 +108,6 @@ static struct rcore_error *add_queues(struct rcore_summary *summary)
 	return err;
 }
 
-/* "T3 T4 T5 and 2 more" */
-static void write_holders(const struct rcore_snapshot *snapshot, const struct rcore_pool *pool,
-			  FILE *out)
-{
-	enum { SHOWN = 5 };
-	for (size_t i = 0; i < pool->holder_count && i < SHOWN; i++)
-		fprintf(out, "%s%s", i ? " " : "",
-			rcore_fiber_text(snapshot, pool->holders[i]));
-	if (pool->holder_count > SHOWN)
-		fprintf(out, " and %zu more", pool->holder_count - SHOWN);
-}
-
 static void write_pool(const struct rcore_snapshot *snapshot, const struct rcore_pool *pool,
 		       FILE *out)
 {
@@ -134,7 +122,7 @@ static void write_pool(const struct rcore_snapshot *snapshot, const struct rcore
 		fprintf(out, ": %" PRIu64 " in use", pool->used);
 	if (pool->holder_count) {
 		fputs(" by ", out);
-		write_holders(snapshot, pool, out);
+		rcore_fibers_write(snapshot, pool->holders, pool->holder_count, out);
 	}
 	putc(')', out);
 }
@@ -151,7 +139,7 @@ static void write_semaphore(const struct rcore_snapshot *snapshot,
 	fputs(" acquired", out);
 	if (pool->holder_count) {
 		fputs(" by ", out);
-		write_holders(snapshot, pool, out);
+		rcore_fibers_write(snapshot, pool->holders, pool->holder_count, out);
 		if (pool->used > pool->holder_count)
 			fprintf(out, " and %" PRIu64 " unknown",
 				pool->used - pool->holder_count);
@@ -159,6 +147,38 @@ static void write_semaphore(const struct rcore_snapshot *snapshot,
 		fputs("; by whom is unknown, because acquire had no block", out);
 	}
 	putc(')', out);
+}
+
+static size_t count_lockers(const struct rcore_snapshot *snapshot,
+			    const struct rcore_pool *pool)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < pool->waiter_count; i++)
+		count += rcore_wait_is_exclusive(snapshot->fibers[pool->waiters[i]].wait);
+	return count;
+}
+
+/* Those that wait to lock it also keep others from sharing it. */
+static void write_interlock(const struct rcore_snapshot *snapshot,
+			    const struct rcore_pool *pool, FILE *out)
+{
+	size_t lockers = count_lockers(snapshot, pool);
+	fprintf(out, " for %s", pool->resource);
+	if (lockers && lockers < pool->waiter_count)
+		fprintf(out, ", %zu to lock it", lockers);
+	else if (lockers)
+		fputs(", to lock it", out);
+	if (pool->holder_count) {
+		fputs(pool->is_exclusive ? " (locked by " : " (shared by ", out);
+		rcore_fibers_write(snapshot, pool->holders, pool->holder_count, out);
+		putc(')', out);
+	} else if (pool->used) {
+		fputs(" (held by a thread that has ended)", out);
+	} else if (pool->first_count) {
+		fputs(" (wanted by ", out);
+		rcore_fibers_write(snapshot, pool->first, pool->first_count, out);
+		putc(')', out);
+	}
 }
 
 /*
@@ -172,7 +192,9 @@ static struct rcore_error *add_connections(struct rcore_summary *summary,
 	const struct rcore_summary_line line = {
 		.kind = RCORE_SUMMARY_CONNECTIONS,
 		.object = pool->object,
-		.holder = pool->holder_count ? pool->holders[0] : -1,
+		.holder = pool->holder_count  ? pool->holders[0]
+			  : pool->first_count ? pool->first[0]
+					      : -1,
 		.fibers = pool->waiters,
 		.fiber_count = pool->waiter_count,
 	};
@@ -182,9 +204,10 @@ static struct rcore_error *add_connections(struct rcore_summary *summary,
 	if (!out)
 		return rcore_error_no_memory();
 	rcore_summary_who(snapshot, line.fibers, line.fiber_count, "waits", "wait", out);
-	if (rcore_snapshot_fiber(snapshot, pool->waiters[0])->wait->kind ==
-	    RCORE_WAIT_SEMAPHORE)
+	if (pool->kind == RCORE_WAIT_SEMAPHORE)
 		write_semaphore(snapshot, pool, out);
+	else if (pool->kind == RCORE_WAIT_INTERLOCK)
+		write_interlock(snapshot, pool, out);
 	else
 		write_pool(snapshot, pool, out);
 	if (pool->holder_count > 1)
@@ -268,7 +291,9 @@ static struct rcore_error *collect(struct rcore_summary *summary)
 	for (size_t i = 0; !err && i < snapshot->lock_count; i++)
 		err = add_lock(summary, &snapshot->locks[i]);
 	for (size_t i = 0; !err && i < snapshot->pool_count; i++)
-		if (snapshot->pools[i].waiter_count)
+		if (snapshot->pools[i].waiter_count &&
+		    !is_deadlocked(summary, snapshot->pools[i].waiters,
+				   snapshot->pools[i].waiter_count))
 			err = add_connections(summary, &snapshot->pools[i]);
 	if (!err)
 		err = add_queues(summary);

@@ -7,6 +7,7 @@
 #include <xxhash.h>
 
 #include "base/arena.h"
+#include "base/count.h"
 #include "base/text.h"
 #include "model/alike.h"
 #include "model/group.h"
@@ -139,10 +140,31 @@ static bool is_event_loop(const struct rcore_fiber *fiber,
 	return false;
 }
 
+/*
+ * Whether it works on something that ends, such as a request. Commands, queries
+ * and connections are also how a thread asks for work, and a task of Rake may
+ * be the server itself.
+ */
+static bool has_work(const struct rcore_fiber *fiber)
+{
+	static const char *const idle_kinds[] = {"worker", "command",    "query",
+						 "http",   "connection", "task"};
+	for (size_t i = 0; i < fiber->works.count; i++) {
+		bool may_be_idle = false;
+		for (size_t j = 0; j < RCORE_COUNT(idle_kinds); j++)
+			may_be_idle |=
+				rcore_same_text(fiber->works.items[i].kind, idle_kinds[j]);
+		if (!may_be_idle)
+			return true;
+	}
+	return false;
+}
+
 static bool is_idle(const struct rcore_thread *thread, const struct rcore_snapshot *snapshot)
 {
 	const struct rcore_fiber *fiber = rcore_worker_fiber(thread, snapshot);
-	if (!fiber || !waits_for_work(thread, fiber->wait) || thread->problem || fiber->problem)
+	if (!fiber || !waits_for_work(thread, fiber->wait) || has_work(fiber) ||
+	    thread->problem || fiber->problem)
 		return false;
 	const struct rcore_frame *frame = rcore_application_frame(fiber);
 	return !frame || is_event_loop(fiber, frame) ||

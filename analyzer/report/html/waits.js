@@ -41,9 +41,11 @@ function graphOf() {
 		if (!pool.waiters || !pool.waiters.length) continue;
 		const first = fibers.get(pool.waiters[0]);
 		const used = pool.used !== undefined && pool.size !== undefined ? `${pool.used} of ${pool.size} in use` : "";
-		const id = node(`pool ${number}`, [], { title: `Pool of ${pool.library || "connections"}`, line: used }).id;
-		edges.push({ from: node(`waiters of ${id}`, pool.waiters).id, to: id, wanted: first && first.wait && first.wait.kind === "semaphore" ? "semaphore" : "connection" });
-		if (pool.holders && pool.holders.length) edges.push({ from: id, to: node(`holders of ${id}`, pool.holders, { verb: "hold" }).id, wanted: "held by", about: `Pool of ${pool.library || "connections"}, held by ${idsOf(pool.holders)}` });
+		const kind = first && first.wait && ["semaphore", "interlock"].includes(first.wait.kind) ? first.wait.kind : "connection";
+		const title = kind === "interlock" ? "Rails interlock" : `Pool of ${pool.library || "connections"}`;
+		const id = node(`pool ${number}`, [], { title, line: used }).id;
+		edges.push({ from: node(`waiters of ${id}`, pool.waiters).id, to: id, wanted: kind });
+		if (pool.holders && pool.holders.length) edges.push({ from: id, to: node(`holders of ${id}`, pool.holders, { verb: "hold" }).id, wanted: "held by", about: `${title}, held by ${idsOf(pool.holders)}` });
 	}
 	return { nodes, edges };
 }

@@ -6,6 +6,29 @@
 #include "report/json/json.h"
 #include "report/text/style.h"
 
+static const char *lock_kind_name(enum rcore_lock_kind kind)
+{
+	static const char *const names[] = {
+		[RCORE_LOCK_MUTEX] = "mutex",
+		[RCORE_LOCK_MONITOR] = "monitor",
+		[RCORE_LOCK_WRITE] = "write_lock",
+	};
+	return names[kind];
+}
+
+static const char *source_name(enum rcore_wait_source source)
+{
+	switch (source) {
+	case RCORE_WAIT_BY_VM:
+		return "vm";
+	case RCORE_WAIT_BY_FRAME:
+		return "frame";
+	case RCORE_WAIT_BY_SYSCALL:
+		return "syscall";
+	}
+	return "unknown";
+}
+
 static void add_owner(struct rcore_json *json, struct json_object *parent,
 		      const struct rcore_snapshot *snapshot, const struct rcore_owner *owner)
 {
@@ -74,7 +97,7 @@ static struct json_object *wait_object(struct rcore_json *json,
 {
 	struct json_object *object = rcore_json_object(json);
 	rcore_json_add_text(json, object, "kind", rcore_wait_kind_name(wait->kind));
-	rcore_json_add_text(json, object, "known_by", rcore_wait_source_name(wait->source));
+	rcore_json_add_text(json, object, "known_by", source_name(wait->source));
 	add_text(json, object, snapshot, wait);
 	rcore_json_add_text(json, object, "method", wait->method);
 	rcore_json_add_text(json, object, "hook", wait->hook);
@@ -90,6 +113,7 @@ static struct json_object *wait_object(struct rcore_json *json,
 		rcore_json_add_int(json, object, "waiting", (int64_t)wait->waiting);
 		rcore_json_add_count(json, object, "max", (int64_t)wait->max);
 	}
+	rcore_json_add_text(json, object, "wants", wait->wants);
 	rcore_json_add_flag(json, object, "timed", wait->is_timed);
 	rcore_json_add_text(json, object,
 			    wait->kind == RCORE_WAIT_RESOLVE   ? "host"
@@ -158,7 +182,7 @@ void rcore_json_locks(struct rcore_json *json, const struct rcore_snapshot *snap
 	for (size_t i = 0; i < snapshot->lock_count; i++) {
 		const struct rcore_lock *lock = &snapshot->locks[i];
 		struct json_object *object = rcore_json_object(json);
-		rcore_json_add_text(json, object, "kind", rcore_lock_kind_name(lock->kind));
+		rcore_json_add_text(json, object, "kind", lock_kind_name(lock->kind));
 		rcore_json_add_hex(json, object, "object", lock->object);
 		rcore_json_add_hex(json, object, "lock", lock->address);
 		add_owner(json, object, snapshot, &lock->owner);
@@ -176,6 +200,7 @@ void rcore_json_locks(struct rcore_json *json, const struct rcore_snapshot *snap
 		rcore_json_add_hex(json, object, "object", pool->object);
 		rcore_json_add_count(json, object, "size", (int64_t)pool->size);
 		rcore_json_add_int(json, object, "used", (int64_t)pool->used);
+		rcore_json_add_flag(json, object, "exclusive", pool->is_exclusive);
 		add_ids(json, object, "holders", snapshot, pool->holders, pool->holder_count);
 		add_ids(json, object, "waiters", snapshot, pool->waiters, pool->waiter_count);
 		rcore_json_put(json, NULL, object);

@@ -4,17 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/address_map.h"
 #include "base/arena.h"
 #include "base/count.h"
 #include "base/grow.h"
 #include "base/text.h"
-#include "ruby/heap/moved.h"
-#include "ruby/inspect/inspect.h"
-#include "ruby/object/array.h"
-#include "ruby/object/hash.h"
-#include "ruby/object/ivar.h"
 #include "ruby/object/value.h"
+#include "vm/work/pools_private.h"
 
 /*
  * A thread that waits for a connection waits for a condition variable. Which
@@ -22,78 +17,56 @@
  * pool, the self of a frame of the method that takes a connection.
  */
 
-/* Where a pool keeps the owners of its connections. */
-enum holders {
-	/* An Array of connections, each with its Thread or Fiber in @owner. */
-	HOLDERS_OWNERS,
-	HOLDERS_KEYS, /* a Hash from the Thread to its connection */
-	/* A Symbol: Thread#[] has the connection under this name. */
-	HOLDERS_LOCALS,
-	/* A number; fibers that run what has acquired it have its frame. */
-	HOLDERS_FRAMES,
-};
-
-static const struct library {
-	const char *name, *resource;
-	const char *method; /* its self is the pool */
-	const char *sizes[2];
-	enum holders holders;
-	const char *holders_in;
-} libraries[] = {
+#define SHARE_LOCK "ActiveSupport::Concurrency::ShareLock"
+static const struct rcore_pool_library libraries[] = {
 	{"Active Record",
 	 "a database connection",
+	 RCORE_WAIT_CONNECTION,
 	 "ActiveRecord::ConnectionAdapters::ConnectionPool#checkout",
 	 {"@size", "@max_connections"},
-	 HOLDERS_OWNERS,
+	 RCORE_HOLDERS_OWNERS,
 	 "@connections"},
 	{"connection_pool",
 	 "a connection",
+	 RCORE_WAIT_CONNECTION,
 	 "ConnectionPool#checkout",
 	 {"@size"},
-	 HOLDERS_LOCALS,
+	 RCORE_HOLDERS_LOCALS,
 	 "@key"},
 	{"Sequel",
 	 "a database connection",
+	 RCORE_WAIT_CONNECTION,
 	 "Sequel::ThreadedConnectionPool#acquire",
 	 {"@max_size"},
-	 HOLDERS_KEYS,
+	 RCORE_HOLDERS_KEYS,
 	 "@allocated"},
 	{"Sequel",
 	 "a database connection",
+	 RCORE_WAIT_CONNECTION,
 	 "Sequel::TimedQueueConnectionPool#acquire",
 	 {"@max_size"},
-	 HOLDERS_KEYS,
+	 RCORE_HOLDERS_KEYS,
 	 "@allocated"},
 	{"Async",
 	 "an Async::Semaphore",
+	 RCORE_WAIT_SEMAPHORE,
 	 "Async::Semaphore#wait",
 	 {"@limit"},
-	 HOLDERS_FRAMES,
+	 RCORE_HOLDERS_FRAMES,
 	 "@count"},
+	{"Active Support",
+	 "the Rails interlock",
+	 RCORE_WAIT_INTERLOCK,
+	 SHARE_LOCK "#wait_for",
+	 {NULL},
+	 RCORE_HOLDERS_SHARE,
+	 "@sharing"},
 };
 
-enum {
-	/* Frames from the wait to the method that takes a connection. */
-	DEPTH = 64,
-	CONNECTIONS = 10000, /* of one pool */
-};
+/* Frames from the wait to the method that takes a connection. */
+enum { DEPTH = 64 };
 
-struct search {
-	struct rcore_ruby *ruby;
-	struct rcore_snapshot *snapshot;
-	/* Thread and Fiber VALUEs to fibers, pools' VALUEs to pools. */
-	struct rcore_address_map fiber_of, pool_of;
-	struct {
-		struct rcore_pool *items;
-		size_t count, capacity;
-	} pools;
-	struct {
-		int *items;
-		size_t count, capacity;
-	} holders; /* of one pool */
-};
-
-static struct rcore_error *index_fibers(struct search *search)
+static struct rcore_error *index_fibers(struct rcore_pool_search *search)
 {
 	const struct rcore_snapshot *snapshot = search->snapshot;
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
@@ -113,158 +86,9 @@ static struct rcore_error *index_fibers(struct search *search)
 	return NULL;
 }
 
-/* Reads an instance variable; false if there is none, or it is nil. */
-static bool read(struct search *search, uint64_t object, const char *name, uint64_t *ret)
-{
-	return rcore_ivar_try(search->ruby, object, name, ret) &&
-	       !rcore_is_nil(search->ruby, *ret);
-}
-
-/*
- * Records a connection in use. Its owner is unknown if that thread has ended.
- */
-static struct rcore_error *add_holder(struct search *search, struct rcore_pool *pool,
-				      uint64_t owner)
-{
-	int fiber = rcore_address_map_get(&search->fiber_of, owner);
-	pool->used++;
-	if (fiber < 0)
-		return NULL;
-	int *holder = rcore_push(&search->holders);
-	if (!holder)
-		return rcore_error_no_memory();
-	*holder = fiber;
-	return NULL;
-}
-
-static struct rcore_error *by_owners(struct search *search, struct rcore_pool *pool,
-				     uint64_t connections)
-{
-	struct rcore_ruby *ruby = search->ruby;
-	uint64_t elements, length, connection, owner;
-	struct rcore_error *err = rcore_array(ruby, connections, &elements, &length);
-	for (uint64_t i = 0; !err && i < length && i < CONNECTIONS; i++)
-		if (!rcore_read_u64(ruby->memory, elements + i * sizeof(connection),
-				    &connection) &&
-		    read(search, connection, "@owner", &owner))
-			err = add_holder(search, pool, owner);
-	return err;
-}
-
-static struct rcore_error *by_keys(struct search *search, struct rcore_pool *pool,
-				   uint64_t allocated)
-{
-	struct rcore_hash_iterator iterator;
-	uint64_t key, value;
-	bool found = true;
-	struct rcore_error *err = rcore_hash_begin(&iterator, search->ruby, allocated);
-	for (int i = 0; !err && found && i < CONNECTIONS; i++) {
-		err = rcore_hash_next(&iterator, &found, &key, &value);
-		if (!err && found)
-			err = add_holder(search, pool, key);
-	}
-	return err;
-}
-
-/* Whether this is how Ruby inspects the Symbol of that name. */
-static bool is_symbol(const char *inspected, const char *name)
-{
-	size_t length = strlen(name);
-	if (*inspected++ != ':')
-		return false;
-	inspected += *inspected == '"';
-	return !strncmp(inspected, name, length) &&
-	       (!inspected[length] || !strcmp(inspected + length, "\""));
-}
-
-static struct rcore_error *by_locals(struct search *search, struct rcore_pool *pool,
-				     uint64_t key)
-{
-	const struct rcore_snapshot *snapshot = search->snapshot;
-	struct rcore_value name;
-	struct rcore_error *err = rcore_inspect(search->ruby, key, NULL, &name);
-	if (err || name.problem || !name.text)
-		return err;
-	for (size_t i = 0; !err && i < snapshot->fiber_count; i++) {
-		const struct rcore_variables *locals = &snapshot->fibers[i].locals;
-		for (size_t j = 0; !err && j < locals->count; j++) {
-			const struct rcore_variable *local = &locals->items[j];
-			if (!local->name || !is_symbol(name.text, local->name) ||
-			    rcore_is_nil(search->ruby, local->value.value))
-				continue;
-			pool->used++;
-			int *holder = rcore_push(&search->holders);
-			if (!holder)
-				return rcore_error_no_memory();
-			*holder = (int)i;
-		}
-	}
-	return err;
-}
-
-static bool has_acquired(const struct search *search, const struct rcore_fiber *fiber,
-			 uint64_t semaphore)
-{
-	static const char *const methods[] = {"Async::Semaphore#acquire",
-					      "block in Async::Semaphore#async"};
-	if (fiber->wait && fiber->wait->kind == RCORE_WAIT_SEMAPHORE &&
-	    fiber->wait->object == semaphore)
-		return false;
-	for (size_t i = 0; i < fiber->frame_count; i++)
-		for (size_t j = 0; j < RCORE_COUNT(methods); j++)
-			if (rcore_same_text(fiber->frames[i].label, methods[j]) &&
-			    rcore_is_same_object(search->ruby, fiber->frames[i].self,
-						 semaphore))
-				return true;
-	return false;
-}
-
-static struct rcore_error *by_frames(struct search *search, struct rcore_pool *pool,
-				     uint64_t count)
-{
-	const struct rcore_snapshot *snapshot = search->snapshot;
-	for (size_t i = 0; i < snapshot->fiber_count; i++) {
-		if (!has_acquired(search, &snapshot->fibers[i], pool->object))
-			continue;
-		int *holder = rcore_push(&search->holders);
-		if (!holder)
-			return rcore_error_no_memory();
-		*holder = (int)i;
-	}
-	if (!rcore_is_count(count, &pool->used))
-		pool->used = search->holders.count;
-	return NULL;
-}
-
-static struct rcore_error *find_holders(struct search *search, const struct library *library,
-					struct rcore_pool *pool)
-{
-	uint64_t holders;
-	struct rcore_error *err = NULL;
-	search->holders.count = 0;
-	if (!read(search, pool->object, library->holders_in, &holders))
-		return NULL;
-	if (library->holders == HOLDERS_OWNERS)
-		err = by_owners(search, pool, holders);
-	else if (library->holders == HOLDERS_KEYS)
-		err = by_keys(search, pool, holders);
-	else if (library->holders == HOLDERS_FRAMES)
-		err = by_frames(search, pool, holders);
-	else
-		err = by_locals(search, pool, holders);
-	err = rcore_error_forgive(err);
-	size_t size = search->holders.count * sizeof(*pool->holders);
-	pool->holders = err ? NULL : rcore_arena_alloc(&search->snapshot->arena, size + 1);
-	if (!pool->holders)
-		return err ? err : rcore_error_no_memory();
-	if (size)
-		memcpy(pool->holders, search->holders.items, size);
-	pool->holder_count = search->holders.count;
-	return NULL;
-}
-
-static struct rcore_error *pool_at(struct search *search, const struct library *library,
-				   uint64_t object, int *ret)
+static struct rcore_error *pool_at(struct rcore_pool_search *search,
+				   const struct rcore_pool_library *library, uint64_t object,
+				   int *ret)
 {
 	uint64_t size;
 	*ret = rcore_address_map_get(&search->pool_of, object);
@@ -274,15 +98,17 @@ static struct rcore_error *pool_at(struct search *search, const struct library *
 	*ret = (int)search->pools.count - 1;
 	if (!pool || !rcore_address_map_put(&search->pool_of, object, *ret))
 		return rcore_error_no_memory();
-	*pool = (struct rcore_pool){
-		.library = library->name, .resource = library->resource, .object = object};
+	*pool = (struct rcore_pool){.kind = library->kind,
+				    .library = library->name,
+				    .resource = library->resource,
+				    .object = object};
 	for (size_t i = 0; i < RCORE_COUNT(library->sizes); i++)
-		if (read(search, object, library->sizes[i], &size))
+		if (rcore_pool_ivar(search, object, library->sizes[i], &size))
 			rcore_is_count(size, &pool->size);
-	return find_holders(search, library, pool);
+	return rcore_pool_find_holders(search, library, pool);
 }
 
-static const struct library *library_of(const struct rcore_frame *frame)
+static const struct rcore_pool_library *library_of(const struct rcore_frame *frame)
 {
 	for (size_t i = 0; i < RCORE_COUNT(libraries); i++)
 		if (rcore_same_text(frame->label, libraries[i].method))
@@ -290,7 +116,8 @@ static const struct library *library_of(const struct rcore_frame *frame)
 	return NULL;
 }
 
-static struct rcore_error *look_at(struct search *search, struct rcore_fiber *fiber, int *ret)
+static struct rcore_error *look_at(struct rcore_pool_search *search, struct rcore_fiber *fiber,
+				   int *ret)
 {
 	*ret = -1;
 	if (!fiber->wait ||
@@ -298,7 +125,7 @@ static struct rcore_error *look_at(struct search *search, struct rcore_fiber *fi
 	     fiber->wait->kind != RCORE_WAIT_SEMAPHORE))
 		return NULL;
 	for (size_t i = 0; i < fiber->frame_count && i < DEPTH; i++) {
-		const struct library *library = library_of(&fiber->frames[i]);
+		const struct rcore_pool_library *library = library_of(&fiber->frames[i]);
 		if (library)
 			return pool_at(search, library, fiber->frames[i].self, ret);
 	}
@@ -306,7 +133,7 @@ static struct rcore_error *look_at(struct search *search, struct rcore_fiber *fi
 }
 
 /* The waiters are counted first, and then listed. */
-static struct rcore_error *find_waiters(struct search *search, int *pool_of_fiber)
+static struct rcore_error *find_waiters(struct rcore_pool_search *search, int *pool_of_fiber)
 {
 	struct rcore_snapshot *snapshot = search->snapshot;
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
@@ -334,7 +161,31 @@ static struct rcore_error *find_waiters(struct search *search, int *pool_of_fibe
 	return NULL;
 }
 
-static struct rcore_error *keep(struct search *search, const int *pool_of_fiber)
+/* What the caller of ShareLock#wait_for waits for. */
+static const char *wanted_by(const struct rcore_fiber *fiber)
+{
+	static const struct {
+		const char *method, *wants;
+	} callers[] = {
+		{SHARE_LOCK "#start_exclusive", "lock"},
+		{SHARE_LOCK "#start_sharing", "share"},
+		{SHARE_LOCK "#yield_shares", "share"},
+	};
+	for (size_t i = 0; i + 1 < fiber->frame_count && i < DEPTH; i++) {
+		const char *caller = fiber->frames[i + 1].label;
+		if (!rcore_same_text(fiber->frames[i].label, SHARE_LOCK "#wait_for"))
+			continue;
+		for (size_t j = 0; caller && j < RCORE_COUNT(callers); j++) {
+			const char *method = strstr(caller, SHARE_LOCK);
+			if (rcore_same_text(method, callers[j].method))
+				return callers[j].wants;
+		}
+		return NULL;
+	}
+	return NULL;
+}
+
+static struct rcore_error *keep(struct rcore_pool_search *search, const int *pool_of_fiber)
 {
 	struct rcore_snapshot *snapshot = search->snapshot;
 	size_t size = search->pools.count * sizeof(*snapshot->pools);
@@ -350,7 +201,9 @@ static struct rcore_error *keep(struct search *search, const int *pool_of_fiber)
 		if (pool_of_fiber[i] < 0 || wait->kind == RCORE_WAIT_SEMAPHORE)
 			continue;
 		const struct rcore_pool *pool = &snapshot->pools[pool_of_fiber[i]];
-		wait->kind = RCORE_WAIT_CONNECTION;
+		wait->kind = pool->kind;
+		if (pool->kind == RCORE_WAIT_INTERLOCK)
+			wait->wants = wanted_by(&snapshot->fibers[i]);
 		wait->object = pool->object;
 		wait->has_counts = true;
 		wait->length = pool->used;
@@ -362,7 +215,7 @@ static struct rcore_error *keep(struct search *search, const int *pool_of_fiber)
 
 struct rcore_error *rcore_vm_pools(struct rcore_ruby *ruby, struct rcore_snapshot *snapshot)
 {
-	struct search search = {.ruby = ruby, .snapshot = snapshot};
+	struct rcore_pool_search search = {.ruby = ruby, .snapshot = snapshot};
 	int *pool_of_fiber = rcore_calloc(snapshot->fiber_count, sizeof(int));
 	struct rcore_error *err =
 		pool_of_fiber ? index_fibers(&search) : rcore_error_no_memory();

@@ -406,6 +406,25 @@ START_TEST(test_pool)
 }
 END_TEST
 
+/* Even if its frames are all code of gems. A thread asks for work by a query. */
+START_TEST(test_request)
+{
+	struct rcore_work works[] = {{.recognizer = "SQL", .kind = "query"},
+				     {.recognizer = "Rack", .kind = "request"}};
+	struct rcore_test_threads test;
+	rcore_test_threads_init(&test, 5, 0);
+	for (int i = 1; i < 5; i++) {
+		rcore_test_wait(&test, i, RCORE_WAIT_POP);
+		FRAMES(&test, i, idle_frames);
+	}
+	test.snapshot.fibers[3].works = (struct rcore_works){works, 1};
+	test.snapshot.fibers[4].works = (struct rcore_works){works, 2};
+	expect(&test, "4 threads started in Pool#run: 1 waits for an item of a Queue, 3 idle\n"
+		      "T2 T3 T4 idle\n");
+	ck_assert(!test.snapshot.threads[4].is_idle);
+}
+END_TEST
+
 /* A thread whose lock another one wants is not idle, like those around it. */
 START_TEST(test_idle_holder)
 {
@@ -472,9 +491,10 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_nothing,  test_lock,       test_places,      test_chain, test_lock_and_gvl,
-		test_deadlock, test_gvl,        test_gvl_held,    test_pool,  test_groups,
-		test_many,     test_full_queue, test_idle_holder, test_joins, test_long_chain};
+		test_nothing,      test_lock,     test_places, test_chain,
+		test_lock_and_gvl, test_deadlock, test_gvl,    test_gvl_held,
+		test_pool,         test_groups,   test_many,   test_full_queue,
+		test_idle_holder,  test_request,  test_joins,  test_long_chain};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
 		.name = "summary", .tests = tests, .count = RCORE_COUNT(tests)});
 }

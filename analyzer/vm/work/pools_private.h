@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef RCORE_VM_POOLS_PRIVATE_H
+#define RCORE_VM_POOLS_PRIVATE_H
+
+#include "base/address_map.h"
+#include "vm/work/pools.h"
+
+/* What pools.c, which finds the pools, shares with pool_holders.c. */
+
+/* Where a pool keeps the owners of its connections. */
+enum rcore_pool_holders {
+	/* An Array of connections, each with its Thread or Fiber in @owner. */
+	RCORE_HOLDERS_OWNERS,
+	RCORE_HOLDERS_KEYS, /* a Hash from the Thread to its connection */
+	/* A Symbol: Thread#[] has the connection under this name. */
+	RCORE_HOLDERS_LOCALS,
+	/* A number; fibers that run what has acquired it have its frame. */
+	RCORE_HOLDERS_FRAMES,
+	/*
+	 * As KEYS, but if @exclusive_thread is a Thread, only that one holds
+	 * it.
+	 */
+	RCORE_HOLDERS_SHARE,
+};
+
+struct rcore_pool_library {
+	const char *name, *resource;
+	enum rcore_wait_kind kind; /* of who waits */
+	const char *method;        /* its self is the pool */
+	const char *sizes[2];
+	enum rcore_pool_holders holders;
+	const char *holders_in;
+};
+
+struct rcore_pool_search {
+	struct rcore_ruby *ruby;
+	struct rcore_snapshot *snapshot;
+	/* Thread and Fiber VALUEs to fibers, pools' VALUEs to pools. */
+	struct rcore_address_map fiber_of, pool_of;
+	struct {
+		struct rcore_pool *items;
+		size_t count, capacity;
+	} pools;
+	struct {
+		int *items;
+		size_t count, capacity;
+	} holders; /* of one pool */
+};
+
+/* Reads an instance variable; false if there is none, or it is nil. */
+bool rcore_pool_ivar(struct rcore_pool_search *search, uint64_t object, const char *name,
+		     uint64_t *ret);
+
+/* pool_holders.c: finds who holds a pool's connections. */
+struct rcore_error *rcore_pool_find_holders(struct rcore_pool_search *search,
+					    const struct rcore_pool_library *library,
+					    struct rcore_pool *pool);
+
+#endif
