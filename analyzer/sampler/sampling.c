@@ -84,6 +84,22 @@ static RCORE_HOT bool has_ended(const struct rcore_sampling *sampling, uint64_t 
 		(double)(now - sampling->begun) / SECOND >= options->seconds);
 }
 
+static struct rcore_error *report(struct rcore_sampling *sampling, bool is_last)
+{
+	const struct rcore_sampling_options *options = sampling->options;
+	for (size_t i = 0; i < sampling->members.count; i++) {
+		struct rcore_sampler *sampler = sampling->members.items[i].sampler;
+		/* It fails if the process has ended meanwhile. */
+		if (sampler && is_last)
+			rcore_error_free(rcore_sampler_end_fibers(sampler, sampling->ended));
+		if (sampler)
+			rcore_sampler_settle(sampler);
+	}
+	sampling->reports++;
+	return options->each_second ? options->each_second(sampling, is_last, options->context)
+				    : NULL;
+}
+
 /*
  * Returns how many nanoseconds of a tick are for parked fibers; the rest is for
  * threads. A half of that is for all processes, and the other one for each of
@@ -136,6 +152,9 @@ static RCORE_HOT struct rcore_error *tick(struct rcore_sampling *sampling, uint6
 						  rcore_sampler_has_executed(member->sampler);
 		/* Adds what it did until it ended. */
 		err = member->is_copied ? rcore_records_add_last(sampling, now) : NULL;
+		/* A report describes the processes that are sampled then. */
+		if (!err && member->sampler && !sampling->reports)
+			err = report(sampling, false);
 		if (err)
 			return err;
 		rcore_member_leave(sampling, member);
@@ -241,21 +260,6 @@ static RCORE_HOT bool is_over(const struct rcore_sampling *sampling, uint64_t no
 	if (options->each_tick && !options->each_tick(options->context))
 		return true;
 	return has_ended(sampling, now);
-}
-
-static struct rcore_error *report(struct rcore_sampling *sampling, bool is_last)
-{
-	const struct rcore_sampling_options *options = sampling->options;
-	for (size_t i = 0; i < sampling->members.count; i++) {
-		struct rcore_sampler *sampler = sampling->members.items[i].sampler;
-		/* It fails if the process has ended meanwhile. */
-		if (sampler && is_last)
-			rcore_error_free(rcore_sampler_end_fibers(sampler, sampling->ended));
-		if (sampler)
-			rcore_sampler_settle(sampler);
-	}
-	return options->each_second ? options->each_second(sampling, is_last, options->context)
-				    : NULL;
 }
 
 RCORE_HOT bool rcore_sampling_is_report_due(const struct rcore_sampling *sampling, uint64_t now)

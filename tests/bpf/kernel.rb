@@ -97,7 +97,7 @@ module BpfKernel
   def self.refused(test, program)
     Record.with_busy(program) do |pid|
       {
-        %w[--kernel] => "'--kernel' needs '--ebpf' or '--off-cpu'",
+        %w[--kernel] => "'--kernel' needs BPF: '--ebpf', '--off-cpu', or '--system' without '--ebpf=no'",
         %w[--kernel -e syscalls:write] => "options '--event' and '--kernel' cannot be used together",
       }.each do |options, line|
         _, err, status = test.rcore("record", "-p", pid, *options)

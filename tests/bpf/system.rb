@@ -387,7 +387,7 @@ module BpfSystem
     %w[--ebpf=no --native] => "'--system --native' needs BPF",
     %w[--ebpf=no --off-cpu] => "'--off-cpu' needs BPF: leave out '--ebpf=no'",
     %w[--ebpf=no -e syscalls:write] => "'--event' needs BPF: leave out '--ebpf=no'",
-    %w[--ebpf=no --kernel] => "'--kernel' needs '--ebpf' or '--off-cpu'",
+    %w[--ebpf=no --kernel] => "'--kernel' needs BPF: '--ebpf', '--off-cpu', or '--system' without '--ebpf=no'",
   }.freeze
 
   def self.usage(test)

@@ -75,6 +75,8 @@ module Ends
   # What the last line says about the end of a COMMAND.
   PROGRAM_ENDS = {
     "sleep 1" => nil,
+    # It ends before the first block is written.
+    "sleep 0.3" => nil,
     "sleep 1; exit 3" => "; the program ended with exit status 3;",
     "sleep 1; Process.kill(:KILL, $$)" => "; SIGKILL ended the program;",
     "sleep 20" => /\A; the program goes on as process \d+;\z/,
@@ -94,10 +96,14 @@ module Ends
   end
 
   def self.started(test, code, text)
-    _, err, status = test.rcore("record", "-d", text.is_a?(Regexp) ? 4 : MOST_SECONDS, "-o", File.join(test.folder, "started.rec"), "--", RbConfig.ruby, "--disable-gems", "-e", code)
+    json = File.join(test.folder, "started.json")
+    _, err, status = test.rcore("record", "-d", text.is_a?(Regexp) ? 4 : MOST_SECONDS, "-o", json, "--", RbConfig.ruby, "--disable-gems", "-e", code)
     test.same("the exit status", 0, status)
     found = err[/; (?:the program|SIG).*?;/]
     test.fail("the end in #{err.inspect}, not #{text.inspect}") unless text === found
+    facts = JSON.parse(File.read(json))["facts"]
+    test.same("the Ruby", RUBY_VERSION, facts["ruby"])
+    test.fail("the facts #{facts}") unless facts["pid"].to_i.positive? && facts["command"].to_s.end_with?(code)
     Process.kill(:KILL, Integer(found[/\d+/])) if text.is_a?(Regexp) && found
   end
 

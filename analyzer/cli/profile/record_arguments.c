@@ -126,12 +126,12 @@ static struct rcore_error *check_kernel(const struct rcore_record_arguments *ask
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
 			"options '--event' and '--kernel' cannot be used together: when a "
-			"system "
-			""
-			"call returns, the kernel's functions that it called have returned");
+			"system call returns, the kernel's functions that it called have "
+			"returned");
 	if (asked->kernel && !rcore_record_ebpf(asked) && !asked->off_cpu)
 		return rcore_error_create(RCORE_ERROR_USAGE,
-					  "'--kernel' needs '--ebpf' or '--off-cpu'");
+					  "'--kernel' needs BPF: '--ebpf', '--off-cpu', or "
+					  "'--system' without '--ebpf=no'");
 	return NULL;
 }
 
