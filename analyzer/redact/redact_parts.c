@@ -218,9 +218,9 @@ static const struct rcore_part pool_parts[] = {
 };
 static const struct rcore_parts pool = PARTS(rcore_pool, pool_parts);
 
-/* Ids, and the kind of each wait. */
+/* As below. */
 static const struct rcore_part deadlock_parts[] = {
-	SAFE(rcore_deadlock, text),
+	TEXT(rcore_deadlock, text),
 };
 static const struct rcore_parts deadlock = PARTS(rcore_deadlock, deadlock_parts);
 

@@ -137,6 +137,16 @@ static void write_step(const struct rcore_snapshot *snapshot, const struct step 
 	rcore_summary_current(snapshot, wait, next, out);
 }
 
+/* " in Cart#update (app/cart.rb:3)", so that no frames must be looked up. */
+static void write_place(const struct rcore_fiber *fiber, FILE *out)
+{
+	const struct rcore_frame *place = rcore_summary_place(fiber);
+	if (!place)
+		return;
+	fputs(" in ", out);
+	rcore_summary_frame(place, true, out);
+}
+
 static const char *sentence(struct rcore_snapshot *snapshot, const struct step *steps,
 			    size_t count, bool is_cycle)
 {
@@ -147,6 +157,7 @@ static const char *sentence(struct rcore_snapshot *snapshot, const struct step *
 		return NULL;
 	fputs(rcore_fiber_text(snapshot, steps[0].fiber), out);
 	for (size_t i = 0; i < count; i++) {
+		write_place(&snapshot->fibers[steps[i].fiber], out);
 		putc(' ', out);
 		if (is_cycle) {
 			write_step(snapshot, &steps[i], steps[(i + 1) % count].fiber, out);

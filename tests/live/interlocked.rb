@@ -23,8 +23,9 @@ module Interlocked
       pools = report["pools"].map { |pool| pool_of(pool, names, waits) }
       test.same("interlocks", JSON.parse(File.read(File.join(folder, "truth"))).sort_by { |lock| lock["waiting"] }, pools.sort_by { |lock| lock["waiting"] })
       wants(test, waits)
-      test.same("how", ["waits for the end of", "waits to lock the Rails interlock shared by", "waits to share the Rails interlock wanted by"],
-                report["deadlocks"].flat_map { |deadlock| deadlock["text"].gsub(/(0x\h+|T\d+) ?/, "").split(", which ") }.map(&:strip).sort)
+      test.same("how", ["in Workers.finish (interlocking.rb) waits for the end of", "in block (2 levels) in <main> (interlocking.rb) waits to lock the Rails interlock shared by",
+                        "in block in <main> (interlocking.rb) waits to share the Rails interlock wanted by"],
+                report["deadlocks"].flat_map { |deadlock| deadlock["text"].gsub(/(0x\h+|T\d+) ?|:\d+/, "").split(", which ") }.map(&:strip).sort)
       test.same("deadlocks", [%w[helper reload request]], report["deadlocks"].map { |deadlock| deadlock["fibers"].map { |fiber| names[fiber] }.sort })
       head = test.rcore("-p", pid).first.lines.first(40).join
       LINES.each { |line| test.fail("no #{line.source} in:\n#{head}") unless head =~ line }

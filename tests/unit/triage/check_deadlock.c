@@ -54,6 +54,29 @@ START_TEST(test_three_and_two)
 }
 END_TEST
 
+/* Where each of them waits: in the innermost frame of the application. */
+START_TEST(test_places)
+{
+	struct rcore_frame frames[] = {
+		{.kind = RCORE_FRAME_CFUNC, .label = "Thread::Mutex#lock"},
+		{.label = "Cart#update", .path = "app/cart.rb", .line = 3},
+		{.label = "Pool#run",
+		 .path = "/usr/lib/ruby/gems/3.1.0/gems/pool-1.0/lib/pool.rb"},
+	};
+	struct rcore_test_threads test;
+	rcore_test_threads_init(&test, 3, 0);
+	for (int i = 0; i < 2; i++) {
+		test.snapshot.fibers[i].frames = frames;
+		test.snapshot.fibers[i].frame_count = i ? RCORE_COUNT(frames) : 1;
+		rcore_test_want(&test, i, i + 1);
+	}
+	rcore_test_join(&test, 2, 0);
+	expect(&test, "T1 waits for Mutex 0x1001 held by T2, which in Cart#update "
+		      "(app/cart.rb:3) waits for Mutex 0x1002 held by T3, which waits for the "
+		      "end of T1\n");
+}
+END_TEST
+
 START_TEST(test_join)
 {
 	struct rcore_test_threads test;
@@ -210,10 +233,10 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {
-		test_two,   test_three_and_two, test_join,  test_within,
-		test_none,  test_fibers,        test_tasks, test_owned_by_threads,
-		test_ended, test_long};
+	const TTest *const tests[] = {test_two,    test_three_and_two, test_join,
+				      test_within, test_places,        test_none,
+				      test_fibers, test_tasks,         test_owned_by_threads,
+				      test_ended,  test_long};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
 		.name = "deadlock", .tests = tests, .count = RCORE_COUNT(tests)});
 }
