@@ -180,6 +180,49 @@ static void print_living(struct rcore_text *text)
 	free(order);
 }
 
+/*
+ * Whether nothing is left of a thread but fibers that have ended, too, until the
+ * garbage collector frees them. A program that starts many threads has many.
+ */
+static bool is_spent(const struct rcore_text *text, size_t index)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	const struct rcore_thread *thread = &snapshot->threads[index];
+	if (!thread->is_ended || thread->problem || text->options.all ||
+	    text->options.verbose || text->pick.thread >= 0 || text->pick.fiber >= 0 ||
+	    !rcore_pick_thread(snapshot, &text->pick, index))
+		return false;
+	for (size_t i = 0; i < thread->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[thread->fibers[i]];
+		if (fiber->status != RCORE_FIBER_TERMINATED || fiber->problem)
+			return false;
+	}
+	return true;
+}
+
+static size_t count_spent(const struct rcore_text *text)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < text->snapshot->thread_count; i++)
+		count += is_spent(text, i);
+	return count;
+}
+
+static void print_spent(const struct rcore_text *text, size_t count)
+{
+	const struct rcore_snapshot *snapshot = text->snapshot;
+	char number[RCORE_COUNT_SIZE];
+	size_t shown = 0;
+	fprintf(text->pen.out,
+		"%s threads whose fibers have ended, too:", rcore_count_text(count, number));
+	for (size_t i = 0; i < snapshot->thread_count && shown < RCORE_TEXT_IDS; i++)
+		if (is_spent(text, i)) {
+			fprintf(text->pen.out, " %s", snapshot->threads[i].id);
+			shown++;
+		}
+	rcore_text_ids_end(text, count, shown);
+}
+
 static void print_ended(struct rcore_text *text)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
@@ -190,10 +233,14 @@ static void print_ended(struct rcore_text *text)
 	if (!count)
 		return;
 	fputs("\nFibers whose thread has ended\n", text->pen.out);
+	size_t spent = count_spent(text);
 	for (size_t i = 0; i < snapshot->thread_count; i++)
 		if (snapshot->threads[i].is_ended &&
-		    rcore_pick_thread(snapshot, &text->pick, i))
+		    rcore_pick_thread(snapshot, &text->pick, i) &&
+		    (spent < 2 || !is_spent(text, i)))
 			print_ended_thread(text, i);
+	if (spent > 1)
+		print_spent(text, spent);
 	if (text->orphan_count) {
 		fputs("thread unknown\n", text->pen.out);
 		if (!text->options.no_stacks)
