@@ -24,7 +24,13 @@ static inline uint64_t rcore_clock_thread_ns(void)
 	return rcore_clock_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Returns the same in seconds. */
+/* Returns the same for all threads of this process. */
+static inline uint64_t rcore_clock_process_ns(void)
+{
+	return rcore_clock_of(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* Returns CLOCK_MONOTONIC in seconds. */
 static inline double rcore_clock_seconds(void)
 {
 	return (double)rcore_clock_ns() / 1e9;

@@ -136,6 +136,8 @@ struct rcore_ruby {
 	 */
 	struct rcore_core *core;
 	struct rcore_live *live;
+	/* If live: no round is open, so reads return what it has now. */
+	bool reads_now;
 	/*
 	 * Fibers of an earlier reading, from rb_fiber_t to index. Those that
 	 * have not changed since are not decoded and are left out of the

@@ -129,8 +129,9 @@ static bool read_heads(struct scan *scan)
 		*range = (struct rcore_live_range){.start = scan->heads[i].address,
 						   .size = scan->head};
 	}
-	if (!scan->head || !rcore_live_scan(scan->ruby->live, scan->ranges.items, scan->count,
-					    visit_head, scan))
+	if (!scan->head || !rcore_live_scan(scan->ruby->live, scan->ruby->reads_now,
+					    scan->ranges.items, scan->count, visit_head,
+					    scan))
 		return false;
 	for (size_t i = 0; i < scan->count; i++)
 		if (!scan->pages[i].slots ||
@@ -225,8 +226,8 @@ static bool read_parts(struct scan *scan, bool unprotected)
 	for (size_t i = 0; i < scan->count; i++)
 		if (!(unprotected ? add_unprotected(scan, i) : add_body(scan, i)))
 			return false;
-	return rcore_live_scan(scan->ruby->live, scan->ranges.items, scan->ranges.count,
-			       visit_part, scan);
+	return rcore_live_scan(scan->ruby->live, scan->ruby->reads_now, scan->ranges.items,
+			       scan->ranges.count, visit_part, scan);
 }
 
 /* Returns false if memory is short, or this Ruby is not known to have bits. */

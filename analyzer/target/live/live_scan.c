@@ -80,14 +80,14 @@ static void scan_half(void *context, struct rcore_live_memory *memory, size_t fr
 	free(own);
 }
 
-bool rcore_live_scan(struct rcore_live *live, struct rcore_live_range *ranges, size_t count,
-		     rcore_live_scan_visit *visit, void *context)
+bool rcore_live_scan(struct rcore_live *live, bool reads_now, struct rcore_live_range *ranges,
+		     size_t count, rcore_live_scan_visit *visit, void *context)
 {
 	struct scan scan = {.ranges = ranges,
 			    .visit = visit,
 			    .context = context,
 			    .rooms = live->pages.rooms};
-	if (live->pages.copy || live->pages.is_frozen)
+	if (!reads_now && (live->pages.copy || live->pages.is_frozen))
 		return false;
 	rcore_live_in_halves(&live->memory, ranges, count, scan_half, &scan);
 	return !scan.has_failed;

@@ -78,8 +78,8 @@ bool rcore_fiber_scan(struct rcore_ruby *ruby, uint64_t objspace, rcore_heap_vis
 {
 	const struct rcore_layout *layout = ruby->layout;
 	struct search search = {.layout = layout, .fiber_type = ruby->statics.fiber_type};
-	const bool unprotected =
-		ruby->earlier_fibers && ruby->statics.fibers_unprotected && search.fiber_type;
+	const bool unprotected = (ruby->earlier_fibers || ruby->reads_now) &&
+				 ruby->statics.fibers_unprotected && search.fiber_type;
 	bool is_complete = is_in_copy(&layout->basic.flags) && is_in_copy(&layout->data.type) &&
 			   is_in_copy(&layout->data.data) &&
 			   rcore_heap_scan(ruby, objspace, unprotected, visit_page, &search);

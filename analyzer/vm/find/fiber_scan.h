@@ -7,9 +7,9 @@
 /*
  * Visits the slots of a running process's heap that may be a Fiber, in address
  * order: those of the type in ruby->statics.fiber_type, or all of type T_DATA
- * if that is 0. If there are earlier fibers, and the search for them showed
- * that Fibers have no write barriers, reads only objects without write
- * barriers. `visit` gets the first bytes of a slot, and returns false to end
+ * if that is 0. If there are earlier fibers, or the process is searched again
+ * and again (reads_now), and an earlier search showed that Fibers have no write
+ * barriers, reads only objects without write barriers. `visit` gets the first bytes of a slot, and returns false to end
  * the visits. Returns false, without calling `visit`, if the scan fails (see
  * heap_scan.h). The caller must then call rcore_heap_walk().
  */

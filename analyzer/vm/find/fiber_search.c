@@ -337,7 +337,7 @@ static struct rcore_error *walk_heap(struct rcore_ruby *ruby,
 				      &unreadable);
 	if (ruby->recorder)
 		rcore_recorder_pause(ruby->recorder, false);
-	if (!ruby->earlier_fibers)
+	if (!ruby->earlier_fibers && (search.looked_at || !ruby->reads_now))
 		ruby->statics.fibers_unprotected = search.looked_at && !search.has_protected;
 	if (err)
 		rcore_problem_add(snapshot,

@@ -125,10 +125,13 @@ START_TEST(visits_each_range_once)
 		else
 			draw_near(ranges, words, i % 3 ? 500 : 20);
 		live_begun(live, i % 2);
-		ck_assert(rcore_live_scan(live, ranges, count, visit, &seen));
+		ck_assert(rcore_live_scan(live, false, ranges, count, visit, &seen));
 		live_ended(live);
 		check_seen(&seen, count);
-		ck_assert(!rcore_live_scan(live, ranges, count, visit, &seen));
+		ck_assert(!rcore_live_scan(live, false, ranges, count, visit, &seen));
+		seen = (struct seen){.words = words, .ranges = ranges};
+		ck_assert(rcore_live_scan(live, true, ranges, count, visit, &seen));
+		check_seen(&seen, count);
 	}
 	rcore_live_close(live);
 	child_stop(&child);
@@ -147,20 +150,20 @@ START_TEST(fails_if_a_range_cannot_be_read)
 	srand((unsigned)time(NULL));
 	draw(ranges, words, 2000);
 	live_begun(live, true);
-	ck_assert(rcore_live_scan(live, ranges, RANGES, visit, &seen));
+	ck_assert(rcore_live_scan(live, false, ranges, RANGES, visit, &seen));
 	seen.refused = 1 + (size_t)rand() % (RANGES - 1);
-	ck_assert(!rcore_live_scan(live, ranges, RANGES, visit, &seen));
+	ck_assert(!rcore_live_scan(live, false, ranges, RANGES, visit, &seen));
 	check_ended(&seen);
 	seen.refused = 0;
 	size_t bad = (size_t)rand() % RANGES;
 	ranges[bad].start = address_of(words + WORDS) - 8;
 	ranges[bad].size = 16;
-	ck_assert(!rcore_live_scan(live, ranges, RANGES, visit, &seen));
+	ck_assert(!rcore_live_scan(live, false, ranges, RANGES, visit, &seen));
 	ranges[bad].start = address_of(words);
 	ranges[bad].size = RCORE_LIVE_SCAN_MOST + 8;
-	ck_assert(!rcore_live_scan(live, ranges, RANGES, visit, &seen));
+	ck_assert(!rcore_live_scan(live, false, ranges, RANGES, visit, &seen));
 	ranges[bad].size = RCORE_LIVE_SCAN_MOST;
-	ck_assert(rcore_live_scan(live, ranges, RANGES, visit, &seen));
+	ck_assert(rcore_live_scan(live, false, ranges, RANGES, visit, &seen));
 	rcore_live_close(live);
 	child_stop(&child);
 	munmap(words, WORDS * sizeof(*words));
