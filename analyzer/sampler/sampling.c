@@ -87,14 +87,7 @@ static RCORE_HOT bool has_ended(const struct rcore_sampling *sampling, uint64_t 
 static struct rcore_error *report(struct rcore_sampling *sampling, bool is_last)
 {
 	const struct rcore_sampling_options *options = sampling->options;
-	for (size_t i = 0; i < sampling->members.count; i++) {
-		struct rcore_sampler *sampler = sampling->members.items[i].sampler;
-		/* It fails if the process has ended meanwhile. */
-		if (sampler && is_last)
-			rcore_error_free(rcore_sampler_end_fibers(sampler, sampling->ended));
-		if (sampler)
-			rcore_sampler_settle(sampler);
-	}
+	rcore_members_settle(sampling, is_last);
 	sampling->reports++;
 	return options->each_second ? options->each_second(sampling, is_last, options->context)
 				    : NULL;

@@ -257,6 +257,18 @@ static void find_contexts(struct rcore_sampling *sampling, struct rcore_member *
 	rcore_error_free(err);
 }
 
+void rcore_members_settle(struct rcore_sampling *sampling, bool is_last)
+{
+	for (size_t i = 0; i < sampling->members.count; i++) {
+		struct rcore_sampler *sampler = sampling->members.items[i].sampler;
+		/* It fails if the process has ended meanwhile. */
+		if (sampler && is_last)
+			rcore_error_free(rcore_sampler_end_fibers(sampler, sampling->ended));
+		if (sampler)
+			rcore_sampler_settle(sampler);
+	}
+}
+
 void rcore_members_find_contexts(struct rcore_sampling *sampling)
 {
 	for (size_t i = 0; i < sampling->members.count; i++) {

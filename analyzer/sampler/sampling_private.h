@@ -135,6 +135,11 @@ bool rcore_members_are_hopeless(const struct rcore_sampling *sampling, uint64_t 
  */
 struct rcore_error *rcore_members_find(struct rcore_sampling *sampling, uint64_t now);
 /*
+ * Settles all samplers before a report, and completes the rounds of parked
+ * fibers before the last one.
+ */
+void rcore_members_settle(struct rcore_sampling *sampling, bool is_last);
+/*
  * Looks for the variable of the gem ruby-profiler in each process that has
  * loaded a library.
  */
