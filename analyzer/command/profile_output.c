@@ -239,16 +239,18 @@ static struct rcore_error *add_recording(struct work *work, const char *path, co
 static struct rcore_error *check_where(const struct work *work)
 {
 	const struct rcore_strings *where = &work->request->arguments->where;
-	char escaped[128], keys[256];
+	char escaped[128], keys[256], others[64] = "";
 	if (!where->count || work->totals->keys.count)
 		return NULL;
 	rcore_label_keys_text(&work->totals->label_keys, work->totals->profile, keys,
 			      sizeof(keys));
-	return rcore_error_create(
-		RCORE_ERROR_USAGE,
-		"no sample has %s%s; samples with other labels, or none: %zu; %s",
-		rcore_escape(escaped, sizeof(escaped), where->items[0]),
-		where->count > 1 ? " and the rest" : "", (size_t)work->totals->filtered, keys);
+	/* rcore record has not kept them. */
+	if (work->totals->filtered)
+		snprintf(others, sizeof(others), "samples with other labels, or none: %zu; ",
+			 (size_t)work->totals->filtered);
+	return rcore_error_create(RCORE_ERROR_USAGE, "no sample has %s%s; %s%s",
+				  rcore_escape(escaped, sizeof(escaped), where->items[0]),
+				  where->count > 1 ? " and the rest" : "", others, keys);
 }
 
 /* A table with one group, of all samples, is not what was asked for. */
