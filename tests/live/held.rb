@@ -15,11 +15,11 @@ module Held
   end
 
   def self.look(test, ruby)
-    test.with_program(ruby, "holding.rb") do |pid, counter|
+    test.with_program(ruby, "holding.rb") do |pid, counter, folder|
       out, err, = test.looked("-p", pid)
       test.same("complaints", "", err)
       LINES.each { |line| test.fail("no #{line.source} in:\n#{out.lines.first(40).join}") unless out =~ line }
-      children(test, pid)
+      children(test, pid, File.read(File.join(folder, "detached")).split)
       lines = test.report("-p", pid).first["summary"].first(2)
       test.same("kinds", { "join" => 2, "lock" => 1 }, lines.to_h { |line| [line["kind"], line["fibers"].size] })
       test.same("who holds them up", 1, lines.map { |line| line["holder"] }.uniq.size)
@@ -27,8 +27,11 @@ module Held
     end
   end
 
-  def self.children(test, pid)
+  # Those of Process.detach have no frames.
+  def self.children(test, pid, detached)
     waits = test.report("-p", pid).first["fibers"].filter_map { |fiber| fiber["wait"] }.select { |wait| wait["kind"] == "process" }
+    found, waits = waits.partition { |wait| detached.include?(wait["pid"].to_s) }
+    test.same("detached", detached.map { |child| "waits for process #{child}" }.sort, found.map { |wait| wait["text"] }.sort)
     texts = waits.map { |wait| wait["text"] }.sort
     test.fail("children: #{texts}") unless texts.size == CHILDREN.size && CHILDREN.zip(texts).all? { |wanted, text| text.match?(wanted) }
   end

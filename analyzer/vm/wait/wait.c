@@ -53,6 +53,8 @@ static struct rcore_error *look_at_stacks(struct rcore_waits *waits)
 			err = rcore_wait_async(waits, (int)i);
 		if (!err && fiber->is_current)
 			err = rcore_wait_syscall(waits, (int)i);
+		if (!err && fiber->is_current)
+			err = rcore_wait_child(waits, (int)i);
 		if (!err)
 			err = rcore_wait_within(waits, (int)i);
 	}

@@ -125,7 +125,7 @@ static struct rcore_error *set_select(struct rcore_waits *waits, struct rcore_wa
 				    : NULL;
 }
 
-static void set_pid(struct rcore_wait *wait, uint64_t value)
+void rcore_wait_set_pid(struct rcore_wait *wait, uint64_t value)
 {
 	if (!(value & FIXNUM_FLAG))
 		return;
@@ -146,7 +146,7 @@ static struct rcore_error *set_arguments(struct rcore_waits *waits, struct rcore
 	if (count < 0)
 		wait->is_timed = thread_of(waits, place->fiber)->status == RCORE_THREAD_STOPPED;
 	if (arguments == ARGUMENTS_PID && count >= 0)
-		set_pid(wait, count ? values[0] : (uint64_t)ANY_CHILD);
+		rcore_wait_set_pid(wait, count ? values[0] : (uint64_t)ANY_CHILD);
 	if (count <= 0)
 		return NULL;
 	if (arguments == ARGUMENTS_SELECT)
@@ -255,7 +255,7 @@ static struct rcore_error *by_hook(struct rcore_waits *waits, int fiber,
 	if (!rcore_wait_parameter(waits, frame, 0, &value))
 		return NULL;
 	if (kind == RCORE_WAIT_PROCESS)
-		set_pid(wait, value);
+		rcore_wait_set_pid(wait, value);
 	if (kind == RCORE_WAIT_SLEEP || kind == RCORE_WAIT_SCHEDULER)
 		return rcore_wait_times(waits, wait, place);
 	if (kind != RCORE_WAIT_IO)

@@ -165,6 +165,13 @@ struct rcore_error *rcore_wait_set_name(struct rcore_waits *waits, struct rcore_
 struct rcore_error *rcore_wait_within(struct rcore_waits *waits, int fiber);
 /* wait_frames.c: reads the methods on the stack. */
 struct rcore_error *rcore_wait_frames(struct rcore_waits *waits, int fiber);
+/* Sets the process that a PROCESS waits for, if the value is a Fixnum. */
+void rcore_wait_set_pid(struct rcore_wait *wait, uint64_t value);
+/*
+ * wait_child.c: finds the child that a thread of Process.detach waits for, if
+ * nothing better than its system call is known.
+ */
+struct rcore_error *rcore_wait_child(struct rcore_waits *waits, int fiber);
 /*
  * wait_async.c: finds what a parked fiber waits for if only the gem async knows
  * it. The second function counts the waiters of each such object.
