@@ -50,13 +50,13 @@ struct rcore_error *rcore_wait_child(struct rcore_waits *waits, int index)
 	const struct rcore_wait *known = fiber->wait;
 	uint64_t pid = 0;
 	bool found = false;
-	if ((known && (known->source != RCORE_WAIT_BY_SYSCALL ||
-		       known->kind == RCORE_WAIT_PROCESS)) ||
+	if ((known &&
+	     (known->source != RCORE_WAIT_BY_SYSCALL || known->kind == RCORE_WAIT_PROCESS)) ||
 	    !rcore_wait_is_blocked(waits, fiber) ||
 	    !is_waiter(waits, &loader->threads.items[fiber->thread]))
 		return NULL;
-	uint64_t table = rcore_wait_field(waits, fiber->ec,
-					  &loader->ruby->layout->ec.local_storage);
+	uint64_t table =
+		rcore_wait_field(waits, fiber->ec, &loader->ruby->layout->ec.local_storage);
 	struct rcore_error *err =
 		table ? rcore_error_forgive(local(waits, table, "pid", &found, &pid)) : NULL;
 	if (err)

@@ -50,13 +50,25 @@ static int waiter_in(struct rcore_waits *waits, uint64_t waiter)
 				rcore_wait_field(waits, waiter, &layout->sync_waiter.fiber));
 }
 
+/*
+ * After a fork, the list still has the operations of the parent's threads, which
+ * do not exist, until the child uses the IO (rb_io_blocking_operations()). An
+ * operation of a parked fiber waits in a hook of its scheduler.
+ */
 static int blocked_in(struct rcore_waits *waits, uint64_t operation)
 {
-	const struct rcore_layout *layout = waits->loader->ruby->layout;
+	const struct rcore_loader *loader = waits->loader;
+	const struct rcore_layout *layout = loader->ruby->layout;
 	uint64_t ec = rcore_wait_field(waits, operation, &layout->blocking_operation.ec);
-	return ec ? rcore_address_map_get(&waits->loader->fiber_at,
-					  ec - (uint64_t)layout->fiber.saved_ec.offset)
-		  : -1;
+	int index = ec ? rcore_address_map_get(&loader->fiber_at,
+					       ec - (uint64_t)layout->fiber.saved_ec.offset)
+		       : -1;
+	if (index < 0)
+		return -1;
+	const struct rcore_fiber *fiber = &loader->fibers.items[index];
+	bool lives = fiber->thread >= 0 && !loader->threads.items[fiber->thread].is_ended;
+	return lives && (!fiber->is_current || rcore_wait_is_blocked(waits, fiber)) ? index
+										    : -1;
 }
 
 static struct rcore_error *visit_list(struct rcore_waits *waits, const struct rcore_sync *sync,

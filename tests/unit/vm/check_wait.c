@@ -517,6 +517,46 @@ START_TEST(test_restarted)
 }
 END_TEST
 
+static void add_operation(uint64_t io, uint64_t fiber)
+{
+	uint64_t made = alloc(LAYOUT.blocking_operation.size);
+	FAKE_PUT(&world.vm, made, blocking_operation, ec, AT(fiber, fiber, saved_ec));
+	fake_list_add(&world.vm, AT(io, io, blocking_operations),
+		      AT(made, blocking_operation, list));
+}
+
+/*
+ * An IO's list of those that use it: a thread, and, in the child of a fork, one
+ * that has ended.
+ */
+START_TEST(test_blocking_operations)
+{
+	world_begin(_i);
+	if (!rcore_has(&LAYOUT.io.blocking_operations))
+		return;
+	struct fake_vm *vm = &world.vm;
+	uint64_t io = alloc(LAYOUT.io.size);
+	uint64_t object = fake_object(&vm->ruby, RCORE_T_FILE, LAYOUT.file.size);
+	FAKE_PUT(vm, object, file, fptr, io);
+	FAKE_PUT(vm, io, io, fd, 7);
+	fake_list_init(vm, AT(io, io, blocking_operations));
+	fake_push(vm, sleeping(),
+		  &(struct fake_frame){.flags = RCORE_FRAME_MAGIC_CFUNC | RCORE_ENV_LOCAL |
+						RCORE_FRAME_CFRAME,
+				       .pc = -1,
+				       .self = object,
+				       .me_cref = world.each_method});
+	add_operation(io, sleeping());
+	add_operation(io, world.orphan);
+	struct rcore_snapshot *snapshot = world_load_whole();
+	const struct rcore_wait *wait = wait_of(snapshot, sleeping());
+	ck_assert(wait && wait->kind == RCORE_WAIT_IO && wait->source == RCORE_WAIT_BY_VM);
+	ck_assert(wait->fd_count == 1 && wait->fds[0].fd == 7);
+	ck_assert_ptr_null(wait_of(snapshot, world.orphan));
+	world_free(snapshot);
+}
+END_TEST
+
 /* A queue is found as the self of a frame; its ring has the waiters. */
 START_TEST(test_queue)
 {
@@ -638,13 +678,21 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_locks,        test_names,
-		test_broken_locks, test_order_of_waiters,
-		test_joins,        test_gvl,
-		test_waiting_fds,  test_half_linked,
-		test_syscalls,     test_restarted,
-		test_queue,        test_faults,
-		test_unmeasured,   test_unmeasured_fields,
+		test_locks,
+		test_names,
+		test_broken_locks,
+		test_order_of_waiters,
+		test_joins,
+		test_gvl,
+		test_waiting_fds,
+		test_half_linked,
+		test_syscalls,
+		test_blocking_operations,
+		test_restarted,
+		test_queue,
+		test_faults,
+		test_unmeasured,
+		test_unmeasured_fields,
 	};
 	return world_run("wait", tests, RCORE_COUNT(tests));
 }
