@@ -95,6 +95,7 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		.numbered_are_locals = !since(layout, 4, 0),
 		/* vm_core.h */
 		.local_storage_is_st = !since(layout, 3, 0),
+		.autoload_sleeps = !since(layout, 3, 2),
 		.env_isolated = since(layout, 3, 0),
 		/* vm_backtrace.c, backtrace_collect */
 		.backtrace_order = since(layout, 3, 1)   ? RCORE_BACKTRACE_INNERMOST_FIRST

@@ -32,6 +32,24 @@ const struct rcore_native_frame *rcore_fiber_native_frame(const struct rcore_fib
 	return AT(fiber->native, fiber->native_count, index);
 }
 
+const char *rcore_fiber_text(const struct rcore_snapshot *snapshot, int index)
+{
+	const struct rcore_fiber *fiber = &snapshot->fibers[index];
+	const struct rcore_thread *thread =
+		fiber->thread < 0 ? NULL : &snapshot->threads[fiber->thread];
+	return thread && thread->fiber_count == 1 && !thread->is_ended ? thread->id : fiber->id;
+}
+
+void rcore_fibers_write(const struct rcore_snapshot *snapshot, const int *fibers, size_t count,
+			FILE *out)
+{
+	enum { SHOWN = 5 };
+	for (size_t i = 0; i < count && i < SHOWN; i++)
+		fprintf(out, "%s%s", i ? " " : "", rcore_fiber_text(snapshot, fibers[i]));
+	if (count > SHOWN)
+		fprintf(out, " and %zu more", count - SHOWN);
+}
+
 const struct rcore_pool *rcore_wait_pool(const struct rcore_snapshot *snapshot,
 					 const struct rcore_wait *wait)
 {

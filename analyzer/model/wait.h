@@ -39,6 +39,8 @@ enum rcore_wait_kind {
 	RCORE_WAIT_SEMAPHORE, /* to acquire a semaphore of a library */
 	RCORE_WAIT_TASK,      /* for a task of a library, a fiber, to end */
 	RCORE_WAIT_INTERLOCK, /* for the interlock of Rails, `object` */
+	/* For a file that an autoload of another thread loads: up to 3.1. */
+	RCORE_WAIT_AUTOLOAD,
 	RCORE_WAIT_KINDS,     /* how many kinds there are */
 };
 
@@ -75,7 +77,8 @@ struct rcore_wait {
 	uint64_t object;  /* VALUE of what it waits for; 0: none or unknown */
 	/* rb_mutex_t: MUTEX, MONITOR; CONDITION: the one to lock again. */
 	uint64_t lock;
-	struct rcore_owner owner; /* MUTEX, MONITOR, GVL; TASK: its fiber */
+	/* MUTEX, MONITOR, GVL; TASK: its fiber; AUTOLOAD: who loads */
+	struct rcore_owner owner;
 	int thread;               /* JOIN: index of the thread; -1: unknown */
 	uint64_t ractor;          /* RACTOR: whose value, by id; 0: unknown */
 	/*
@@ -94,7 +97,8 @@ struct rcore_wait {
 	bool is_timed; /* has a timeout */
 	/*
 	 * As Ruby inspects it: the timeout, "0.5"; RESOLVE: the host's name;
-	 * SYSCALL: the path of the file that it opens. NULL: unknown.
+	 * SYSCALL: the path of the file that it opens; MUTEX: the file that it
+	 * requires, which another thread loads. NULL: unknown.
 	 */
 	const char *argument;
 	bool has_pid;

@@ -28,19 +28,12 @@ static const char *const kind_names[] = {
 	[RCORE_WAIT_SEMAPHORE] = "semaphore",
 	[RCORE_WAIT_TASK] = "task",
 	[RCORE_WAIT_INTERLOCK] = "interlock",
+	[RCORE_WAIT_AUTOLOAD] = "autoload",
 };
 
 const char *rcore_wait_kind_name(enum rcore_wait_kind kind)
 {
 	return kind < RCORE_WAIT_KINDS ? kind_names[kind] : "unknown";
-}
-
-const char *rcore_fiber_text(const struct rcore_snapshot *snapshot, int index)
-{
-	const struct rcore_fiber *fiber = &snapshot->fibers[index];
-	const struct rcore_thread *thread =
-		fiber->thread < 0 ? NULL : &snapshot->threads[fiber->thread];
-	return thread && thread->fiber_count == 1 && !thread->is_ended ? thread->id : fiber->id;
 }
 
 static void write_owner(const struct rcore_snapshot *snapshot, const struct rcore_owner *owner,
@@ -285,16 +278,6 @@ void rcore_wait_write(const struct rcore_snapshot *snapshot, const struct rcore_
 	rcore_wait_within_write(wait, out);
 }
 
-void rcore_fibers_write(const struct rcore_snapshot *snapshot, const int *fibers, size_t count,
-			FILE *out)
-{
-	enum { SHOWN = 5 };
-	for (size_t i = 0; i < count && i < SHOWN; i++)
-		fprintf(out, "%s%s", i ? " " : "", rcore_fiber_text(snapshot, fibers[i]));
-	if (count > SHOWN)
-		fprintf(out, " and %zu more", count - SHOWN);
-}
-
 void rcore_interlock_write(const struct rcore_snapshot *snapshot, const struct rcore_wait *wait,
 			   int holder, FILE *out)
 {
@@ -321,7 +304,9 @@ void rcore_wait_write_alone(const struct rcore_snapshot *snapshot,
 	switch (wait->kind) {
 	case RCORE_WAIT_MUTEX:
 	case RCORE_WAIT_MONITOR:
-		fputs("waits for ", out);
+		fputs("waits", out);
+		write_object_text(wait, " to require ", out);
+		fputs(" for ", out);
 		rcore_lock_write(snapshot,
 				 wait->kind == RCORE_WAIT_MONITOR ? RCORE_LOCK_MONITOR
 								  : RCORE_LOCK_MUTEX,
@@ -391,6 +376,11 @@ void rcore_wait_write_alone(const struct rcore_snapshot *snapshot,
 		break;
 	case RCORE_WAIT_INTERLOCK:
 		rcore_interlock_write(snapshot, wait, -1, out);
+		break;
+	case RCORE_WAIT_AUTOLOAD:
+		fputs("waits for an autoload", out);
+		if (wait->owner.fiber >= 0)
+			fprintf(out, " by %s", rcore_fiber_text(snapshot, wait->owner.fiber));
 		break;
 	case RCORE_WAIT_KINDS:
 		break;

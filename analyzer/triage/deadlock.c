@@ -107,7 +107,10 @@ static int edge(const struct rcore_snapshot *snapshot, int index, int reason)
 			       ? blocker_of(snapshot, wait->thread)
 			       : -1;
 	case REASON_TASK:
-		return wait && wait->kind == RCORE_WAIT_TASK && !has_limit(wait)
+		return wait &&
+				       (wait->kind == RCORE_WAIT_TASK ||
+					wait->kind == RCORE_WAIT_AUTOLOAD) &&
+				       !has_limit(wait)
 			       ? wait->owner.fiber
 			       : -1;
 	case REASON_THREAD:

@@ -15,6 +15,7 @@
  *                          thread
  *   waits for the interlock of Rails -> the fibers that the threads run that
  *                          hold it, or that go first to lock it
+ *   waits for an autoload -> the fiber that loads, if it is known
  *   a parked fiber      -> the fiber that its thread runs, if it blocks the
  *                          thread: no other fiber can run before
  *

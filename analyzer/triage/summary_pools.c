@@ -41,6 +41,7 @@ static const char *const wait_verbs[RCORE_WAIT_KINDS][2] = {
 	[RCORE_WAIT_SYSCALL] = {"is in a system call", "are in a system call"},
 	[RCORE_WAIT_CONNECTION] = {"waits for a connection", "wait for a connection"},
 	[RCORE_WAIT_SEMAPHORE] = {"waits for a semaphore", "wait for a semaphore"},
+	[RCORE_WAIT_AUTOLOAD] = {"waits for an autoload", "wait for an autoload"},
 	[RCORE_WAIT_INTERLOCK] = {"waits for the Rails interlock",
 				  "wait for the Rails interlock"},
 	[RCORE_WAIT_TASK] = {"waits for a task", "wait for a task"},

@@ -35,7 +35,7 @@ int rcore_waited_fiber(const struct rcore_snapshot *snapshot, int fiber)
 	const struct rcore_thread *thread;
 	if (rcore_wait_is_for_lock(wait))
 		return rcore_owner_fiber(snapshot, &wait->owner);
-	if (wait && wait->kind == RCORE_WAIT_TASK)
+	if (wait && (wait->kind == RCORE_WAIT_TASK || wait->kind == RCORE_WAIT_AUTOLOAD))
 		return wait->owner.fiber;
 	if (!wait || wait->kind != RCORE_WAIT_JOIN)
 		return -1;

@@ -118,6 +118,7 @@ static struct json_object *wait_object(struct rcore_json *json,
 	rcore_json_add_text(json, object,
 			    wait->kind == RCORE_WAIT_RESOLVE   ? "host"
 			    : wait->kind == RCORE_WAIT_SYSCALL ? "file"
+			    : rcore_wait_is_for_lock(wait)     ? "feature"
 							       : "seconds",
 			    wait->argument);
 	add_within(json, object, wait);

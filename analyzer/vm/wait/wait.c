@@ -49,6 +49,8 @@ static struct rcore_error *look_at_stacks(struct rcore_waits *waits)
 		const struct rcore_fiber *fiber = &loader->fibers.items[i];
 		if (fiber->frame_count && may_wait(waits, fiber))
 			err = rcore_wait_frames(waits, (int)i);
+		if (!err && fiber->is_current)
+			err = rcore_wait_require(waits, (int)i);
 		if (!err && fiber->status == RCORE_FIBER_SUSPENDED)
 			err = rcore_wait_async(waits, (int)i);
 		if (!err && fiber->is_current)
@@ -150,7 +152,7 @@ static struct rcore_error *keep_locks(struct rcore_waits *waits)
 
 struct rcore_error *rcore_load_waits(struct rcore_loader *loader)
 {
-	struct rcore_waits waits = {.loader = loader};
+	struct rcore_waits waits = {.loader = loader, .loading_count = -1};
 	struct rcore_error *err = index_objects(&waits);
 	if (!err)
 		err = rcore_wait_gvl(&waits);

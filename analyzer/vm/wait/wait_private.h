@@ -45,6 +45,10 @@ struct rcore_waits {
 		struct rcore_lock *items;
 		size_t count, capacity;
 	} locks;
+	/* Fibers that load a file, as far as wait_require.c needs them. */
+	int loading[2];
+	/* How many there are; -1: not yet known. */
+	int loading_count;
 };
 
 /* Limits how much a hostile target can make rcore read. */
@@ -161,6 +165,11 @@ bool rcore_wait_resolves(struct rcore_waits *waits, const struct rcore_wait_plac
 struct rcore_error *rcore_wait_set_name(struct rcore_waits *waits, struct rcore_wait *wait,
 					const struct rcore_wait_place *place);
 
+/*
+ * wait_require.c: sets the file for which a fiber waits in require, and finds
+ * the wait for an autoload of another thread.
+ */
+struct rcore_error *rcore_wait_require(struct rcore_waits *waits, int fiber);
 /* wait_within.c: finds the Timeout.timeout around the wait of a fiber. */
 struct rcore_error *rcore_wait_within(struct rcore_waits *waits, int fiber);
 /* wait_frames.c: reads the methods on the stack. */

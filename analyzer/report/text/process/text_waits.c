@@ -56,7 +56,7 @@ static char *wait_text(const struct rcore_snapshot *snapshot, const struct rcore
 static bool has_limit(const struct rcore_wait *wait)
 {
 	return wait->argument && wait->kind != RCORE_WAIT_RESOLVE &&
-	       wait->kind != RCORE_WAIT_SYSCALL;
+	       wait->kind != RCORE_WAIT_SYSCALL && !rcore_wait_is_for_lock(wait);
 }
 
 /* Writes what all of them wait for; returns false if they differ. */
