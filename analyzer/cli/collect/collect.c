@@ -178,9 +178,9 @@ const struct rcore_command rcore_cli_collect = {
 				      "rcore collect -d reports < core.1234", NULL},
 	.exit_status =
 		"Exit status: 0 everything was decoded; 1 not everything was decoded "
-		"(the rest is written); 2 the pack or a report could not be written, or "
-		"the spool cannot be used; 3 not a Ruby process; 64 wrong usage; 124 a limit "
-		"of time or memory was exceeded (what was found with too little memory is "
-		"written).",
+		"(the rest is written); 2 nothing was decoded, the pack or a report could "
+		"not be written, or the spool cannot be used; 3 not a Ruby process; 64 wrong "
+		"usage; 124 a limit of time or memory was exceeded (what was found with too "
+		"little memory is written).",
 	.run_in_shell = run_in_shell,
 };
