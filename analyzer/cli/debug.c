@@ -64,10 +64,10 @@ static const struct rcore_option options[] = {
 	{"sysroot", 0, RCORE_OPTION_TEXT, MEMBER(debug.sysroot), "DIR",
 	 "Read the target's files below DIR: the root of a container, or a copy of another "
 	 "machine's files",
-	 .completion = RCORE_COMPLETE_FILE},
+	 .completion = RCORE_COMPLETE_FILE, .is_folder = true},
 	{"lib-search-path", 0, RCORE_OPTION_LIST, MEMBER(search_paths), "DIR",
 	 "Also search DIR for the target's libraries. Can be repeated",
-	 .completion = RCORE_COMPLETE_FILE},
+	 .completion = RCORE_COMPLETE_FILE, .is_folder = true},
 	{"debugger", 0, RCORE_OPTION_TEXT, MEMBER(program), "PROGRAM",
 	 "Start PROGRAM instead of the default debugger", .completion = RCORE_COMPLETE_FILE},
 	{0},

@@ -16,10 +16,10 @@ static const struct rcore_option files_options[] = {
 	{"sysroot", 0, RCORE_OPTION_TEXT, MEMBER(options.sysroot), "DIR",
 	 "Read the target's files below DIR: the root of a container, or a copy of another "
 	 "machine's files",
-	 .completion = RCORE_COMPLETE_FILE},
+	 .completion = RCORE_COMPLETE_FILE, .is_folder = true},
 	{"lib-search-path", 0, RCORE_OPTION_LIST, MEMBER(search_paths), "DIR",
 	 "Search DIR for the target's files, by build-id and name. Can be repeated",
-	 .completion = RCORE_COMPLETE_FILE},
+	 .completion = RCORE_COMPLETE_FILE, .is_folder = true},
 	{"layout", 0, RCORE_OPTION_TEXT, MEMBER(options.layout_file), "FILE",
 	 "Use the layout table in FILE (see rcore layout)", .completion = RCORE_COMPLETE_FILE},
 	{"color", 0, RCORE_OPTION_CHOICE, MEMBER(color_when), "WHEN",

@@ -87,6 +87,7 @@ struct rcore_option {
 	/* The option names an output file, which describes one process. */
 	bool writes;
 	bool adds_descendants; /* of the process that -p names */
+	bool is_folder;        /* the value names a folder, which must exist */
 	/*
 	 * By index of the choice, or of false and true: whether the output is a
 	 * document about one process.

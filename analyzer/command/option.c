@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/count.h"
 #include "base/grow.h"
@@ -130,12 +131,26 @@ static const char *const wanted[] = {
 	[RCORE_OPTION_VERSION] = "a Ruby release such as 3.3.8",
 };
 
+/* Without the folder, nothing is found in it, as if it were empty. */
+static struct rcore_error *check_folder(const struct rcore_option *option, const char *value)
+{
+	struct stat status;
+	char escaped[128];
+	if (!option->is_folder || (stat(value, &status) == 0 && S_ISDIR(status.st_mode)))
+		return NULL;
+	return rcore_error_create(RCORE_ERROR_USAGE, "option '--%s': there is no folder '%s'",
+				  option->name, rcore_escape(escaped, sizeof(escaped), value));
+}
+
 struct rcore_error *rcore_option_set(const struct rcore_option *option, void *arguments,
 				     const char *value, bool has_descendants)
 {
 	void *member = (char *)arguments + option->offset;
 	char escaped[64];
 	bool fits = true;
+	struct rcore_error *err = check_folder(option, value);
+	if (err)
+		return err;
 	switch (option->kind) {
 	case RCORE_OPTION_FLAG:
 		*(bool *)member = true;

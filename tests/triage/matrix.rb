@@ -64,7 +64,7 @@ class Matrix
   def binary(row, ruby, crash)
     other = TestRuby.all.find { |each| each.root != ruby.root && !each.root.empty? }
     files = case row.how
-            when "none" then ["--sysroot", "/nonexistent"]
+            when "none" then ["--sysroot", "/proc/self/fdinfo"] # a folder without them
             when "another-ruby" then ["--sysroot", other.root]
             when "another-executable" then [*crash.files, "/bin/sh"]
             when "no-executable" then [*crash.files, "/nonexistent/ruby"]
