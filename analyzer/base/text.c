@@ -155,6 +155,7 @@ static size_t escape_to(FILE *out, const char *text)
 	char piece[RCORE_ESCAPE_SIZE];
 	const char *start = text + strspn(text, " ");
 	size_t width = 0;
+	uint32_t character;
 	while (*text) {
 		size_t length = plain_length(start, text);
 		if (length) {
@@ -167,7 +168,10 @@ static size_t escape_to(FILE *out, const char *text)
 		text += next_piece(start, text, piece);
 		if (out)
 			fputs(piece, out);
-		width += piece[0] == '\\' ? strlen(piece) : 1;
+		if (piece[0] == '\\')
+			width += strlen(piece);
+		else if (rcore_utf8_decode(piece, &character))
+			width += rcore_character_width(character);
 	}
 	return width;
 }

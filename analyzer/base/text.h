@@ -35,6 +35,12 @@ size_t rcore_utf8_decode(const char *text, uint32_t *ret);
 bool rcore_utf8_valid(const char *text);
 
 /*
+ * width.c: returns how many columns a printable character takes on a terminal:
+ * 0 for one that combines with the character before it, 2 for a wide one.
+ */
+unsigned rcore_character_width(uint32_t character);
+
+/*
  * Returns whether a character must be escaped before it reaches a terminal:
  * controls (C0, DEL, C1), bidirectional overrides, line separators and
  * invisible format characters.
@@ -51,10 +57,7 @@ enum { RCORE_ESCAPE_SIZE = 16 };
  */
 const char *rcore_escape(char *buffer, size_t size, const char *text);
 
-/*
- * Writes `text` escaped. Returns the number of characters written, which is the
- * number of columns if the text has no wide characters.
- */
+/* Writes `text` escaped. Returns how many columns it takes. */
 size_t rcore_escape_write(FILE *out, const char *text);
 
 /* Returns the same number without writing. */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
+
 enum {
 	GAP = 2,         /* spaces between the columns of a line */
 	FRAME = 7,       /* frames are indented by at least as much */
@@ -33,10 +35,12 @@ static const char *next_cell(const char *at, const char *end, size_t *ret_width)
 			;
 		return at < end ? at + 1 : end;
 	}
-	*ret_width = 1;
-	for (at++; at < end && ((unsigned char)*at & 0xc0) == 0x80; at++)
-		;
-	return at;
+	char piece[5] = "";
+	uint32_t character;
+	memcpy(piece, at, end - at < 4 ? (size_t)(end - at) : 4);
+	size_t length = rcore_utf8_decode(piece, &character);
+	*ret_width = length ? rcore_character_width(character) : 1;
+	return at + (length ? length : 1);
 }
 
 static size_t width_of(const struct line *line)
