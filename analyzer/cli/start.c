@@ -44,9 +44,14 @@ const volatile sig_atomic_t *rcore_start_interrupted(void)
  * If exec fails, the child writes errno into the pipe; if exec succeeds, the
  * pipe is closed.
  */
-static void become(char **argv, int report)
+static void become(char **argv, int output, int report)
 {
-	int errnum;
+	int errnum, input = output < 0 ? -1 : open("/dev/null", O_RDWR);
+	for (int fd = STDIN_FILENO; output >= 0 && fd <= STDERR_FILENO; fd++)
+		if (isatty(fd))
+			dup2(fd == STDIN_FILENO ? input : output, fd);
+	if (input > STDERR_FILENO)
+		close(input);
 	execvp(argv[0], argv);
 	errnum = errno;
 	if (write(report, &errnum, sizeof(errnum)) < 0)
@@ -54,7 +59,8 @@ static void become(char **argv, int report)
 	_exit(127);
 }
 
-struct rcore_error *rcore_start(const struct rcore_strings *command, struct rcore_started *ret)
+struct rcore_error *rcore_start(const struct rcore_strings *command, int output,
+				struct rcore_started *ret)
 {
 	int pipes[2], errnum = 0;
 	char escaped[256];
@@ -70,7 +76,7 @@ struct rcore_error *rcore_start(const struct rcore_strings *command, struct rcor
 	}
 	pid_t pid = fork();
 	if (pid == 0)
-		become(argv, pipes[1]);
+		become(argv, output, pipes[1]);
 	int failed = errno;
 	close(pipes[1]);
 	free(argv);

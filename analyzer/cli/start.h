@@ -14,10 +14,12 @@ struct rcore_started {
 };
 
 /*
- * Starts the program with rcore's own standard files. Ctrl-C reaches the
- * program, too. Error: OS if it cannot be run.
+ * Starts the program with rcore's own standard files. If `output` is not -1,
+ * the program gets that file instead of a terminal, and no input from one.
+ * Ctrl-C reaches the program, too. Error: OS if it cannot be run.
  */
-struct rcore_error *rcore_start(const struct rcore_strings *command, struct rcore_started *ret);
+struct rcore_error *rcore_start(const struct rcore_strings *command, int output,
+				struct rcore_started *ret);
 
 /*
  * Waits at most so many milliseconds for the program to end. Sets `has_ended`

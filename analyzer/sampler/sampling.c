@@ -79,7 +79,7 @@ static RCORE_HOT struct rcore_error *tick_member(const struct rcore_sampling *sa
 static RCORE_HOT bool has_ended(const struct rcore_sampling *sampling, uint64_t now)
 {
 	const struct rcore_sampling_options *options = sampling->options;
-	return rcore_sampling_is_stopped(options) ||
+	return sampling->is_stopped || rcore_sampling_is_stopped(options) ||
 	       (options->seconds > 0 && sampling->begun &&
 		(double)(now - sampling->begun) / SECOND >= options->seconds);
 }
@@ -222,7 +222,10 @@ static RCORE_HOT struct rcore_error *rest(struct rcore_sampling *sampling, uint6
 	const struct rcore_sampling_options *options = sampling->options;
 	struct rcore_error *err = NULL;
 	if (!options->bpf || !sampling->is_urgent) {
-		sleep_until(until);
+		if (!options->sleep)
+			sleep_until(until);
+		else if (!options->sleep(until, options->context))
+			sampling->is_stopped = true;
 		return NULL;
 	}
 	while (!err && !rcore_sampling_is_stopped(options) && rcore_clock_ns() < until) {
@@ -245,14 +248,6 @@ static void end_rseq(void)
 		syscall(SYS_rseq, (char *)__builtin_thread_pointer() + __rseq_offset,
 			sizeof(struct rseq), RSEQ_FLAG_UNREGISTER, RSEQ_SIG);
 #endif
-}
-
-static RCORE_HOT bool is_over(const struct rcore_sampling *sampling, uint64_t now)
-{
-	const struct rcore_sampling_options *options = sampling->options;
-	if (options->each_tick && !options->each_tick(options->context))
-		return true;
-	return has_ended(sampling, now);
 }
 
 RCORE_HOT bool rcore_sampling_is_report_due(const struct rcore_sampling *sampling, uint64_t now)
@@ -304,7 +299,7 @@ static RCORE_HOT struct rcore_error *run(struct rcore_sampling *sampling)
 {
 	struct rcore_error *err = NULL, *last = NULL;
 	uint64_t now = rcore_clock_ns(), next = now;
-	while (!err && has_work(sampling, now) && !is_over(sampling, now)) {
+	while (!err && has_work(sampling, now) && !has_ended(sampling, now)) {
 		err = rcore_members_find(sampling, now);
 		if (!err)
 			err = rcore_records_add(sampling);

@@ -58,10 +58,11 @@ struct rcore_sampling_options {
 	struct rcore_error *(*each_second)(struct rcore_sampling *sampling, bool is_last,
 					   void *context);
 	/*
-	 * Called before each tick, and now and then while there is nothing to
-	 * sample; may be NULL. Return false to stop.
+	 * Called to sleep until a time (base/clock.h), also while there is
+	 * nothing to sample; may be NULL. Return false, at once, to stop. Not
+	 * with `bpf`.
 	 */
-	bool (*each_tick)(void *context);
+	bool (*sleep)(uint64_t until, void *context);
 	void *context;
 };
 

@@ -63,6 +63,7 @@ struct rcore_sampling {
 	struct rcore_options open;
 	uint64_t begun, ticks, last_tree, last_second, random;
 	uint64_t reports;            /* how many calls of each_second there were */
+	bool is_stopped;             /* by options->sleep */
 	uint64_t ended;              /* 0: samples are still taken */
 	uint64_t fiber_time;         /* rcore_sampler_options.fiber_time */
 	struct rcore_error *failure; /* why a record could not be added */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 require "pty"
 require "io/console"
+require "fiddle"
 
 # `rcore top`, as a terminal shows it.
 module Screen
@@ -12,9 +13,22 @@ module Screen
       [
         SamplerCase.new("top #{ruby.name}") { Screen.keys(self, ruby) },
         SamplerCase.new("top ended #{ruby.name}") { Screen.ended(self, ruby) },
+        SamplerCase.new("top children #{ruby.name}") { Screen.children(self, ruby) },
+        SamplerCase.new("top wide #{ruby.name}") { Screen.wide(self, ruby) },
       ]
-    end
+    end + [
+      SamplerCase.new("top command") { Screen.command(self, '$stdout.sync = true; puts "SPILT"; warn "\e[2JSPILT"; STDIN.read and warn "SPILT"; sleep 2; puts "end"; exit 3', "rcore: the program ended with exit status 3", "SPILT\n\e[2JSPILT\nSPILT\nend\n") },
+      SamplerCase.new("top silent command") { Screen.command(self, "sleep 2", "rcore: the program ended with exit status 0", nil) },
+      SamplerCase.new("top killed command") { Screen.command(self, '$stdout.sync = true; print "SPILT"; sleep 2; Process.kill(:KILL, $$)', "rcore: SIGKILL ended the program", "SPILT") },
+    ]
   end
+
+  LIBC = Fiddle.dlopen("libc.so.6")
+  WCWIDTH = Fiddle::Function.new(LIBC["wcwidth"], [Fiddle::TYPE_INT], Fiddle::TYPE_INT)
+  Fiddle::Function.new(LIBC["setlocale"], [Fiddle::TYPE_INT, Fiddle::TYPE_VOIDP], Fiddle::TYPE_VOIDP).call(0, "C.UTF-8") # LC_CTYPE
+
+  # How many columns the C library says that a line takes.
+  def self.width(line) = line.each_codepoint.sum { |character| WCWIDTH.call(character) }
 
   # rcore on a terminal of its own; the block gets it.
   class Terminal
@@ -48,14 +62,21 @@ module Screen
       @test.wait_until("screen with #{what}: #{@output[-500..].inspect}") do
         # The last one may not be whole yet.
         *, screen, _ = @output.split(HOME)
-        screen = screen.to_s.dup.force_encoding("UTF-8").scrub.gsub(/\e\[[\d;?]*[A-Za-z]/, "").split(/\r*\n/)
+        screen = screen.to_s.dup.force_encoding("UTF-8")
+        @test.fail("a character is cut: #{screen.inspect}") unless screen.valid_encoding?
+        screen = screen.scrub.gsub(/\e\[[\d;?]*[A-Za-z]/, "").split(/\r*\n/)
         screen.size > 2 && yield(screen)
       end
       @test.fail("#{screen.size} lines of #{@rows}") if screen.size > @rows
-      long = screen.map(&:size).max
+      long = screen.map { |line| Screen.width(line) }.max
       @test.fail("a line of #{long} columns of #{@columns}") if long > @columns
       screen
     end
+
+    # What was printed while the screen was shown, and after it.
+    def inside = @output[/#{Regexp.escape(ENTER)}(.*)#{Regexp.escape(LEAVE)}/mn, 1].to_s
+
+    def after = @output.split(LEAVE, 2)[1].to_s.delete("\r")
 
     # Returns the exit status; the terminal is as it was before.
     def close
@@ -113,6 +134,49 @@ module Screen
       terminal.wait("methods") { |lines| lines.any? { |line| line.include?("busy") } }
       Child.signal(:KILL, pid)
       test.same("exit status", 0, terminal.close.exitstatus)
+      test.same("after the screen", "rcore: the process ended\n", terminal.after)
     end
+  end
+
+  # The processes are in a table of their own, and each thread says whose it is.
+  def self.children(test, ruby)
+    test.with_program(ruby, "cluster.rb", 3, 20) do |pid, _, folder|
+      File.write(File.join(folder, "go"), "")
+      terminal = Terminal.new(test, 40, 120, Suite::RCORE, "top", "-p", pid, "--children", *ruby.files)
+      row = /\A *(\d+) +[\d.]+ +[\d.]+  (Puma(?: worker \d)?)  puma/
+      lines = terminal.wait("each process") { |screen| screen.grep(row).size == 4 && screen.any? { |line| line =~ /\A    PID     TID THREAD/ } }
+      found = lines.grep(row).to_h { |line| line.match(row).captures }
+      test.same("roles", ["Puma", "Puma worker 0", "Puma worker 1", "Puma worker 2"], found.values.sort)
+      workers = lines.grep(/\A *\d+ +\d+ T\d+ /).map { |line| line.split.first }.uniq
+      test.fail("threads of #{workers}, not of #{found}") unless (workers - found.keys).empty? && workers.size > 1
+      terminal.type("q")
+      terminal.close
+      test.same("after the screen", "", terminal.after)
+    end
+  end
+
+  # Names of wide characters, at each width: Terminal#wait counts the columns.
+  def self.wide(test, ruby)
+    test.with_program(ruby, "wide.rb") do |pid, _, _|
+      terminal = Terminal.new(test, 24, 80, Suite::RCORE, "top", "-p", pid, *ruby.files)
+      terminal.wait("methods") { |lines| lines.any? { |line| line.include?("Object#") } }
+      40.upto(80) do |columns|
+        terminal.resize(24, columns)
+        terminal.wait("#{columns} columns") { |lines| lines.map { |line| Screen.width(line) }.max.between?(columns - 1, columns) && lines[0].size == columns }
+      end
+      terminal.type("q")
+      terminal.close
+    end
+  end
+
+  # What a program prints is not on the screen, but in a file.
+  def self.command(test, code, ended, output)
+    terminal = Terminal.new(test, 24, 80, "env", "TMPDIR=#{test.folder}", Suite::RCORE, "top", "--", RbConfig.ruby, "--disable-gems", "-e", code)
+    test.same("exit status", 0, terminal.close.exitstatus)
+    test.fail("the program's output is on the screen: #{terminal.inside[0, 400].inspect}") if terminal.inside.match?("SPILT")
+    path = terminal.after[/^rcore: the output of the program is in (.*)$/, 1]
+    test.same("after the screen", [ended, *("rcore: the output of the program is in #{path}" if output)], terminal.after.lines(chomp: true))
+    test.same("the output", output, path && File.binread(path))
+    test.same("files", path ? [File.basename(path)] : [], Dir.children(test.folder))
   end
 end

@@ -256,7 +256,7 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 	if (!err)
 		err = rcore_record_read_kernel(&record);
 	if (!err && asked->command.count)
-		err = rcore_start(&asked->command, &record.started);
+		err = rcore_start(&asked->command, -1, &record.started);
 	rcore_start_watch();
 	if (!err && asked->pid)
 		rcore_cli_note_stopped(asked->pid);

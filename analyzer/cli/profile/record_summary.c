@@ -43,47 +43,46 @@ void rcore_record_progress(const struct rcore_record_summary *shown)
 	fflush(stderr);
 }
 
-/* Prints what became of the program that rcore started. */
-static void summarize_program(const struct rcore_started *started)
+/* Writes what became of the program that rcore started. */
+static void write_program(const struct rcore_started *started, FILE *out)
 {
 	char name[RCORE_SIGNAL_SIZE];
 	if (!started->has_ended)
-		fprintf(stderr, "; the program goes on as process %d", started->pid);
+		fprintf(out, "; the program goes on as process %d", started->pid);
 	else if (WIFSIGNALED(started->status))
-		fprintf(stderr, "; %s ended the program",
+		fprintf(out, "; %s ended the program",
 			rcore_signal_name(WTERMSIG(started->status), name));
 	else if (WEXITSTATUS(started->status))
-		fprintf(stderr, "; the program ended with exit status %d",
+		fprintf(out, "; the program ended with exit status %d",
 			WEXITSTATUS(started->status));
 }
 
-/* Prints what became of the process or of the program that rcore started. */
-static void summarize_end(const struct rcore_record_summary *shown)
+void rcore_record_write_end(const struct rcore_record_summary *shown, FILE *out)
 {
 	const struct rcore_sampling_summary *summary = shown->summary;
 	char why[2 * sizeof(summary->why)];
 	if (shown->started) {
-		summarize_program(shown->started);
+		write_program(shown->started, out);
 		return;
 	}
 	if (summary->is_alive && !summary->is_foreign)
-		fprintf(stderr, "; the process can no longer be sampled%s%s",
+		fprintf(out, "; the process can no longer be sampled%s%s",
 			summary->why[0] ? ": " : "",
 			rcore_escape(why, sizeof(why), summary->why));
 	else if (summary->is_alive)
-		fputs("; the process became a program that is not Ruby", stderr);
+		fputs("; the process became a program that is not Ruby", out);
 	else if (summary->has_executed)
-		fputs("; the process became another program", stderr);
+		fputs("; the process became another program", out);
 	if (summary->has_ended && !summary->is_alive)
 		fputs(summary->has_executed    ? ", and ended"
 		      : summary->processes > 1 ? "; all processes ended"
 					       : "; the process ended",
-		      stderr);
+		      out);
 }
 
 static void summarize_own(const struct rcore_record_summary *shown)
 {
-	summarize_end(shown);
+	rcore_record_write_end(shown, stderr);
 	fprintf(stderr, "; rcore used %.2f %% of a processor\n", shown->summary->own_percent);
 }
 

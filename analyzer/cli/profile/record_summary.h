@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "cli/start.h"
 #include "sampler/sampling.h"
@@ -34,6 +35,11 @@ void rcore_left_out_print(const struct rcore_left_out *left_out);
 
 /* Prints the line that is replaced each second. */
 void rcore_record_progress(const struct rcore_record_summary *shown);
+/*
+ * Writes what became of the process or the program, if anything did: "; the
+ * process ended".
+ */
+void rcore_record_write_end(const struct rcore_record_summary *shown, FILE *out);
 /* Prints the last line. */
 void rcore_record_end(const struct rcore_record_summary *shown);
 

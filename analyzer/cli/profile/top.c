@@ -1,33 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <poll.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <termios.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/grow.h"
+#include "base/text.h"
 #include "cli/list.h"
 #include "cli/start.h"
+#include "cli/profile/record_summary.h"
 #include "cli/profile/top_screen.h"
 #include "cli/target.h"
-#include "profile/tree.h"
-#include "report/profile/application.h"
 #include "sampler/sampling.h"
-
-enum { SECOND = 1000000000 };
+#include "target/output/output.h"
 
 struct rcore_top_arguments {
 	int pid;
 	bool children;
 	size_t rate;
-	int mode; /* an index of rcore_top_modes */
+	int mode; /* enum rcore_top_mode */
 	struct rcore_strings command;
 };
 
-enum { MODE_CPU, MODE_WALL };
-static const char *const modes[] = {[MODE_CPU] = "cpu", [MODE_WALL] = "wall", NULL};
+static const char *const modes[] = {[RCORE_TOP_CPU] = "cpu", [RCORE_TOP_WALL] = "wall", NULL};
 
 #define MEMBER(name) offsetof(struct rcore_top_arguments, name)
 
@@ -44,146 +42,22 @@ static const struct rcore_option options[] = {
 	{0},
 };
 
-static bool open_screen(struct rcore_top *top)
-{
-	struct termios raw;
-	if (tcgetattr(STDIN_FILENO, &top->before))
-		return false;
-	raw = top->before;
-	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-	raw.c_cc[VSUSP] = _POSIX_VDISABLE;
-	if (tcsetattr(STDIN_FILENO, TCSAFLUSH, &raw))
-		return false;
-	top->is_open = true;
-	fputs(RCORE_SCREEN_ENTER, stdout);
-	return fflush(stdout) == 0;
-}
-
-static void close_screen(struct rcore_top *top)
-{
-	if (!top->is_open)
-		return;
-	top->is_open = false;
-	fputs(RCORE_SCREEN_LEAVE, stdout);
-	fflush(stdout);
-	tcsetattr(STDIN_FILENO, TCSAFLUSH, &top->before);
-}
-
-/* The next second replaces the oldest one. */
-static void turn(struct rcore_top *top)
-{
-	top->seconds++;
-	top->slot = (top->slot + 1) % RCORE_TOP_WINDOW;
-	for (size_t i = 0; i < top->methods.count; i++)
-		for (size_t j = 0; j < RCORE_TOP_ORDERS; j++)
-			top->methods.items[i].times[j][top->slot] = 0;
-	for (size_t i = 0; i < top->threads.count; i++)
-		for (size_t j = 0; j < RCORE_SAMPLE_STATES; j++)
-			top->threads.items[i].states[j][top->slot] = 0;
-}
-
-static bool reserve(struct rcore_top *top)
-{
-	while (top->methods.count < top->profile->functions.count)
-		if (!rcore_push(&top->methods))
-			return false;
-	while (top->threads.count < top->profile->threads.count)
-		if (!rcore_push(&top->threads))
-			return false;
-	return true;
-}
-
-/* `owners` is that of rcore_application_owners(). */
-static void add_sample(struct rcore_top *top, const struct rcore_profile_sample *sample,
-		       const uint32_t *owners)
-{
-	const struct rcore_profile *profile = top->profile;
-	uint64_t time = top->is_wall ? sample->wall : sample->cpu;
-	uint32_t state = rcore_profile_state_at(profile, sample->state)->kind;
-	bool is_innermost = true;
-	top->samples++;
-	if (state != RCORE_SAMPLE_PARKED && state < RCORE_SAMPLE_STATES)
-		top->threads.items[sample->thread].states[state][top->slot] += sample->wall;
-	if (owners[sample->node])
-		top->methods.items[owners[sample->node]].times[RCORE_TOP_OWN][top->slot] +=
-			time;
-	for (uint32_t node = sample->node; node;
-	     node = rcore_profile_node_at(profile, node)->parent) {
-		uint32_t frame = rcore_profile_node_at(profile, node)->frame;
-		struct rcore_top_method *method =
-			&top->methods.items[rcore_profile_frame_at(profile, frame)->function];
-		if (is_innermost)
-			method->times[RCORE_TOP_SELF][top->slot] += time;
-		is_innermost = false;
-		if (method->seen != top->samples)
-			method->times[RCORE_TOP_TOTAL][top->slot] += time;
-		method->seen = top->samples;
-	}
-}
-
-static bool add_samples(struct rcore_top *top)
-{
-	struct rcore_profile *profile = top->profile;
-	turn(top);
-	uint32_t *owners = rcore_application_owners(profile);
-	if (!owners || !reserve(top)) {
-		free(owners);
-		return false;
-	}
-	for (size_t i = 0; i < profile->samples.count; i++)
-		add_sample(top, &profile->samples.items[i], owners);
-	free(owners);
-	return true;
-}
-
-/* Once it is drawn, a screen does not need the tables. */
-static void forget(struct rcore_top *top)
-{
-	top->profile->samples.count = 0;
-	if (rcore_profile_memory(top->profile) < RCORE_PROFILE_MEMORY_MAX)
-		return;
-	rcore_profile_clear(top->profile);
-	top->methods.count = top->threads.count = 0;
-}
-
 static struct rcore_error *each_second(struct rcore_sampling *sampling, bool is_last,
 				       void *context)
 {
 	struct rcore_top *top = context;
 	rcore_sampling_summary(sampling, &top->summary);
-	if (!add_samples(top))
+	const struct rcore_sampler *first = rcore_sampling_at(sampling, 0);
+	if (first) {
+		top->pid = rcore_sampler_pid(first);
+		snprintf(top->ruby, sizeof(top->ruby), "%s", rcore_sampler_ruby(first));
+	}
+	if (!rcore_top_add_samples(top))
 		return rcore_error_no_memory();
 	if (!is_last)
-		rcore_top_draw(top, sampling);
-	forget(top);
+		rcore_top_draw(top);
+	rcore_top_forget(top);
 	return NULL;
-}
-
-/* By enum rcore_top_order. */
-static const char order_keys[] = "sta";
-
-static bool each_tick(void *context)
-{
-	struct rcore_top *top = context;
-	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-	char keys[16];
-	if (poll(&input, 1, 0) <= 0)
-		return true;
-	ssize_t count = read(STDIN_FILENO, keys, sizeof(keys));
-	if (count == 0 || (count < 0 && errno != EINTR && errno != EAGAIN))
-		return false; /* the terminal is gone */
-	for (ssize_t i = 0; i < count; i++) {
-		top->wants_end |= keys[i] == 'q';
-		const char *order = keys[i] ? strchr(order_keys, keys[i]) : NULL;
-		if (order)
-			top->order = (enum rcore_top_order)(order - order_keys);
-		if (keys[i] == 'm') {
-			top->is_wall = !top->is_wall;
-			for (size_t j = 0; j < top->methods.count; j++)
-				top->methods.items[j] = (struct rcore_top_method){0};
-		}
-	}
-	return !top->wants_end;
 }
 
 static struct rcore_error *check(const struct rcore_top_arguments *asked)
@@ -218,38 +92,105 @@ static struct rcore_error *watch(struct rcore_cli_target *target, struct rcore_t
 			    .redact = target->options.redact},
 		.stop = rcore_start_interrupted(),
 		.each_second = each_second,
-		.each_tick = each_tick,
+		.sleep = rcore_top_sleep,
 		.context = top,
 	};
-	if (!open_screen(top))
+	if (!rcore_top_open_screen(top))
 		return rcore_error_os(errno, "cannot set the terminal");
+	rcore_top_draw(top);
 	struct rcore_error *err = rcore_sampling_run(&sampling, top->profile);
-	close_screen(top);
+	rcore_top_close_screen(top);
 	return err;
+}
+
+/*
+ * What the program prints would destroy the screen, so it goes to a file.
+ * Output that goes elsewhere already stays there.
+ */
+static struct rcore_error *start(struct rcore_top *top, struct rcore_started *started)
+{
+	snprintf(top->log, sizeof(top->log), "%s/rcore-top-%d.log", rcore_temporary_folder(),
+		 (int)getpid());
+	int log = rcore_output_create_at(AT_FDCWD, top->log);
+	if (log < 0) {
+		int errnum = errno;
+		char escaped[256];
+		return rcore_error_os(errnum, "cannot write the output of the program to %s",
+				      rcore_escape(escaped, sizeof(escaped), top->log));
+	}
+	struct rcore_error *err = rcore_start(&top->asked->command, log, started);
+	close(log);
+	return err;
+}
+
+/* Ctrl-C goes to the program, too, which may need a moment to end. */
+static void wait_for_program(const struct rcore_top *top, struct rcore_started *started)
+{
+	enum { IF_INTERRUPTED = 300, IF_ENDED = 2000 }; /* ms */
+	rcore_start_wait(started, top->summary.has_ended       ? IF_ENDED
+				  : *rcore_start_interrupted() ? IF_INTERRUPTED
+							       : 0);
+}
+
+/* Says why the screen is gone, unless the user wanted that. */
+static void say_end(const struct rcore_top *top, const struct rcore_started *started)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	const struct rcore_record_summary shown = {.summary = &top->summary,
+						   .started = started->pid ? started : NULL};
+	if (!out)
+		return;
+	rcore_record_write_end(&shown, out);
+	if (started->has_ended && !ftell(out))
+		fputs("; the program ended with exit status 0", out);
+	if (!fclose(out) && size)
+		fprintf(stderr, "rcore: %s\n", text + strlen("; "));
+	free(text);
+}
+
+/* Names the file with the program's output, or removes it if it is empty. */
+static void say_log(const struct rcore_top *top, const struct rcore_started *started)
+{
+	struct stat status;
+	if (!top->log[0] || lstat(top->log, &status))
+		return;
+	if (!status.st_size && (!started->pid || started->has_ended)) {
+		unlink(top->log);
+		return;
+	}
+	fputs("rcore: the output of the program is in ", stderr);
+	rcore_shell_write(stderr, top->log);
+	putc('\n', stderr);
 }
 
 static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *given,
 					int *ret_status)
 {
 	const struct rcore_top_arguments *asked = given;
-	struct rcore_top top = {
-		.asked = asked, .is_wall = asked->mode == MODE_WALL, .color = target->color};
+	struct rcore_top top = {.asked = asked,
+				.mode = (enum rcore_top_mode)asked->mode,
+				.color = target->color};
 	struct rcore_started started = {0};
 	struct rcore_error *err = check(asked);
 	if (!err && !(top.profile = rcore_profile_new()))
 		err = rcore_error_no_memory();
 	if (!err && asked->command.count)
-		err = rcore_start(&asked->command, &started);
+		err = start(&top, &started);
 	rcore_start_watch();
 	if (!err)
 		err = watch(target, &top, asked->pid ? asked->pid : started.pid);
-	if (started.pid)
-		rcore_start_wait(&started, 0);
+	wait_for_program(&top, &started);
+	*ret_status = err ? rcore_cli_fail(err) : 0;
+	if (!err || started.pid)
+		say_end(&top, &started);
+	say_log(&top, &started);
 	rcore_profile_free(top.profile);
 	free(top.methods.items);
 	free(top.threads.items);
-	*ret_status = 0;
-	return err;
+	free(top.processes.items);
+	return NULL;
 }
 
 static const struct rcore_top_arguments defaults = {.rate = RCORE_SAMPLER_RATE};
@@ -260,7 +201,9 @@ const struct rcore_command rcore_cli_top = {
 	.input = RCORE_INPUT_FILES,
 	.summary = "watch the methods and threads of a running program",
 	.doc = "Show in which methods a running program spends its time, and what its threads "
-	       "do, updated every second. The program is never stopped.",
+	       "do, updated every second. The program is never stopped. What COMMAND prints "
+	       "goes "
+	       "to a file in TMPDIR, unless it is redirected.",
 	.options = options,
 	.size = sizeof(struct rcore_top_arguments),
 	.defaults = &defaults,

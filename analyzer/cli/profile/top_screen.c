@@ -8,6 +8,7 @@
 
 #include "base/grow.h"
 #include "base/text.h"
+#include "report/profile/processes.h"
 
 /* The rest of the control sequences. */
 #define SCREEN_HOME "\033[H"
@@ -51,9 +52,14 @@ static int by_order(const void *left, const void *right)
 static void put_line(FILE *out, const char *line, size_t width)
 {
 	size_t column = 0, i = 0;
-	for (; line[i]; i++)
-		if (((unsigned char)line[i] & 0xc0) != 0x80 && column++ == width)
+	while (line[i]) {
+		uint32_t character;
+		size_t length = rcore_utf8_decode(line + i, &character);
+		column += length ? rcore_character_width(character) : 1;
+		if (column > width)
 			break;
+		i += length ? length : 1;
+	}
 	fwrite(line, 1, i, out);
 	fputs(LINE_END, out);
 }
@@ -63,9 +69,53 @@ static double share(uint64_t part, uint64_t all)
 	return all ? 100.0 * (double)part / (double)all : 0;
 }
 
-static void draw_threads(struct rcore_top *top, FILE *out, size_t rows, size_t width)
+/* Whether a process did anything in the last seconds. */
+static bool is_active(const struct rcore_top_process *process)
 {
-	char line[1024], name[256];
+	return sum(process->cpu) || sum(process->threads);
+}
+
+static size_t active_processes(const struct rcore_top *top)
+{
+	size_t count = 0;
+	for (size_t i = 1; i < top->processes.count; i++)
+		count += is_active(&top->processes.items[i]);
+	return count;
+}
+
+static void draw_process(const struct rcore_top *top, uint32_t number, FILE *out, size_t width)
+{
+	const struct rcore_top_process *process = &top->processes.items[number];
+	char line[1024], title[512], role[RCORE_PROCESS_ROLE_SIZE];
+	rcore_escape(title, sizeof(title), rcore_process_title_of(top->profile, number));
+	rcore_process_role_of(top->profile, number, role);
+	snprintf(line, sizeof(line), "%7u %6.1f %6.1f  %s%s%s",
+		 rcore_profile_process_at(top->profile, number)->pid,
+		 share(sum(process->cpu), sum(top->elapsed)),
+		 share(sum(process->gvl), sum(process->threads)), role, role[0] ? "  " : "",
+		 title);
+	put_line(out, line, width);
+}
+
+static void draw_processes(const struct rcore_top *top, FILE *out, size_t rows, size_t width)
+{
+	struct row *order = rcore_calloc(top->processes.count, sizeof(*order));
+	size_t count = 0;
+	for (size_t i = 1; order && i < top->processes.count; i++)
+		if (is_active(&top->processes.items[i]))
+			order[count++] =
+				(struct row){(uint32_t)i, sum(top->processes.items[i].cpu)};
+	if (order)
+		qsort(order, count, sizeof(*order), by_order);
+	for (size_t i = 0; i < count && i < rows; i++)
+		draw_process(top, order[i].number, out, width);
+	free(order);
+}
+
+static void draw_threads(const struct rcore_top *top, FILE *out, size_t rows, size_t width,
+			 bool has_pids)
+{
+	char line[1024], name[256], pid[16] = "";
 	struct row *order = rcore_calloc(top->threads.count, sizeof(*order));
 	size_t count = 0;
 	for (size_t i = 1; order && i < top->threads.count; i++) {
@@ -89,7 +139,9 @@ static void draw_threads(struct rcore_top *top, FILE *out, size_t rows, size_t w
 			all += sum(thread->states[j]);
 		rcore_escape(name, sizeof(name),
 			     rcore_profile_text(top->profile, record->name));
-		snprintf(line, sizeof(line), "%7u %-6s %6.1f %6.1f %6.1f %8.1f  %s",
+		if (has_pids)
+			snprintf(pid, sizeof(pid), "%7u ", record->pid);
+		snprintf(line, sizeof(line), "%s%7u %-6s %6.1f %6.1f %6.1f %8.1f  %s", pid,
 			 record->tid, rcore_profile_text(top->profile, record->id),
 			 share(sum(thread->states[RCORE_SAMPLE_RUNNING]), all),
 			 share(sum(thread->states[RCORE_SAMPLE_GC]), all),
@@ -100,7 +152,7 @@ static void draw_threads(struct rcore_top *top, FILE *out, size_t rows, size_t w
 	free(order);
 }
 
-static void draw_methods(struct rcore_top *top, FILE *out, size_t rows, size_t width)
+static void draw_methods(const struct rcore_top *top, FILE *out, size_t rows, size_t width)
 {
 	char line[2048], label[1024], path[512];
 	struct row *order = rcore_calloc(top->methods.count, sizeof(*order));
@@ -108,8 +160,8 @@ static void draw_methods(struct rcore_top *top, FILE *out, size_t rows, size_t w
 	size_t count = 0;
 	for (size_t i = 0; order && i < top->methods.count; i++) {
 		const struct rcore_top_method *method = &top->methods.items[i];
-		all += sum(method->times[RCORE_TOP_SELF]);
-		uint64_t value = sum(method->times[top->order]);
+		all += sum(method->times[top->mode][RCORE_TOP_SELF]);
+		uint64_t value = sum(method->times[top->mode][top->order]);
 		if (value)
 			order[count++] = (struct row){(uint32_t)i, value};
 	}
@@ -123,12 +175,15 @@ static void draw_methods(struct rcore_top *top, FILE *out, size_t rows, size_t w
 			     rcore_profile_text(top->profile, function->label));
 		rcore_escape(path, sizeof(path),
 			     rcore_profile_text(top->profile, function->path));
-		int at = top->order == RCORE_TOP_OWN
-				 ? snprintf(line, sizeof(line), "%6.1f",
-					    share(order[i].order, all))
-				 : snprintf(line, sizeof(line), "%6.1f %6.1f",
-					    share(sum(method->times[RCORE_TOP_SELF]), all),
-					    share(sum(method->times[RCORE_TOP_TOTAL]), all));
+		int at =
+			top->order == RCORE_TOP_OWN
+				? snprintf(line, sizeof(line), "%6.1f",
+					   share(order[i].order, all))
+				: snprintf(line, sizeof(line), "%6.1f %6.1f",
+					   share(sum(method->times[top->mode][RCORE_TOP_SELF]),
+						 all),
+					   share(sum(method->times[top->mode][RCORE_TOP_TOTAL]),
+						 all));
 		snprintf(line + at, sizeof(line) - (size_t)at, "  %s  %s%s%.0u", label, path,
 			 function->first_line ? ":" : "", function->first_line);
 		put_line(out, line, width);
@@ -145,43 +200,77 @@ static void heading(const struct rcore_top *top, FILE *out, const char *line, si
 		fputs(PLAIN, out);
 }
 
-void rcore_top_draw(struct rcore_top *top, struct rcore_sampling *sampling)
+static void draw_head(const struct rcore_top *top, FILE *out, size_t width)
+{
+	char line[640], log[512];
+	const struct rcore_sampling_summary *summary = &top->summary;
+	if (!top->seconds) {
+		put_line(out, "rcore top: waiting for the first samples (q: quit)", width);
+	} else {
+		snprintf(line, sizeof(line),
+			 "rcore top: pid %d, Ruby %s, %llu thread%s, %llu fiber%s; %.0f "
+			 "samples per second, rcore uses %.1f %% of a processor",
+			 top->pid, top->ruby, (unsigned long long)summary->total.threads,
+			 rcore_plural(summary->total.threads),
+			 (unsigned long long)summary->total.fibers,
+			 rcore_plural(summary->total.fibers), summary->achieved,
+			 summary->own_percent);
+		put_line(out, line, width);
+		snprintf(line, sizeof(line),
+			 "the last %d s, %s time, by %s; s: self, t: total, a: application, m: "
+			 "cpu or wall, q: quit",
+			 RCORE_TOP_WINDOW, top->mode == RCORE_TOP_WALL ? "wall" : "cpu",
+			 orders[top->order].name);
+		put_line(out, line, width);
+	}
+	if (!top->log[0])
+		return;
+	snprintf(line, sizeof(line), "output of the program: %s",
+		 rcore_escape(log, sizeof(log), top->log));
+	put_line(out, line, width);
+}
+
+/* Processes get a quarter of the rows, and threads a third of the rest. */
+static void draw_tables(const struct rcore_top *top, FILE *out, size_t left, size_t width)
+{
+	size_t processes = active_processes(top);
+	bool has_processes = processes > 1 && left > 1;
+	if (has_processes) {
+		left--;
+		if (processes > left / 4)
+			processes = left / 4;
+		left -= processes;
+		heading(top, out, "    PID  CPU %  GVL %  PROCESS", width);
+		draw_processes(top, out, processes, width);
+	}
+	size_t threads = left / 3;
+	size_t shown = top->threads.count > 1 ? top->threads.count - 1 : 0;
+	if (shown < threads)
+		threads = shown;
+	heading(top, out,
+		has_processes ? "    PID     TID THREAD RUN %   GC %  GVL % BLOCKED %  NAME"
+			      : "    TID THREAD RUN %   GC %  GVL % BLOCKED %  NAME",
+		width);
+	draw_threads(top, out, threads, width, has_processes);
+	heading(top, out, orders[top->order].heading, width);
+	draw_methods(top, out, left - threads, width);
+}
+
+void rcore_top_draw(struct rcore_top *top)
 {
 	struct winsize size = {0};
-	char line[256], *screen = NULL;
+	char *screen = NULL;
 	size_t length;
-	const struct rcore_sampling_summary *summary = &top->summary;
-	const struct rcore_sampler *first = rcore_sampling_at(sampling, 0);
 	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	size_t rows = size.ws_row ? size.ws_row : ROWS,
-	       width = size.ws_col ? size.ws_col : COLUMNS;
+	       width = size.ws_col ? size.ws_col : COLUMNS, used = top->log[0] ? 7 : 6;
 	FILE *out = open_memstream(&screen, &length);
 	if (!out)
 		return;
 	fputs(SCREEN_HOME, out);
-	snprintf(line, sizeof(line),
-		 "rcore top: pid %d, Ruby %s, %llu thread%s, %llu fiber%s; %.0f samples per "
-		 "second, rcore uses %.1f %% of a processor",
-		 first ? rcore_sampler_pid(first) : 0, first ? rcore_sampler_ruby(first) : "?",
-		 (unsigned long long)summary->total.threads,
-		 rcore_plural(summary->total.threads),
-		 (unsigned long long)summary->total.fibers, rcore_plural(summary->total.fibers),
-		 summary->achieved, summary->own_percent);
-	put_line(out, line, width);
-	snprintf(line, sizeof(line),
-		 "the last %d s, %s time, by %s; s: self, t: total, a: application, m: cpu or "
-		 "wall, q: quit",
-		 RCORE_TOP_WINDOW, top->is_wall ? "wall" : "cpu", orders[top->order].name);
-	put_line(out, line, width);
-	/* Threads get a third of the rest. */
-	size_t left = rows > 6 ? rows - 6 : 0, threads = left / 3;
-	size_t shown = top->threads.count > 1 ? top->threads.count - 1 : 0;
-	if (shown < threads)
-		threads = shown;
-	heading(top, out, "    TID THREAD RUN %   GC %  GVL % BLOCKED %  NAME", width);
-	draw_threads(top, out, threads, width);
-	heading(top, out, orders[top->order].heading, width);
-	draw_methods(top, out, left - threads, width);
+	draw_head(top, out, width);
+	if (top->seconds)
+		draw_tables(top, out, rows > used ? rows - used : 0, width);
 	fputs(SCREEN_END, out);
 	if (!fclose(out)) {
 		fwrite(screen, 1, length, stdout);

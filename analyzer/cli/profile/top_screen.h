@@ -2,6 +2,8 @@
 #ifndef RCORE_CLI_TOP_SCREEN_H
 #define RCORE_CLI_TOP_SCREEN_H
 
+#include <limits.h>
+#include <signal.h>
 #include <termios.h>
 
 #include "sampler/sampling.h"
@@ -26,9 +28,11 @@ enum rcore_top_order {
 	RCORE_TOP_ORDERS
 };
 
+enum rcore_top_mode { RCORE_TOP_CPU, RCORE_TOP_WALL, RCORE_TOP_MODES };
+
 /* Nanoseconds in one second of the window. */
 struct rcore_top_method {
-	uint64_t times[RCORE_TOP_ORDERS][RCORE_TOP_WINDOW];
+	uint64_t times[RCORE_TOP_MODES][RCORE_TOP_ORDERS][RCORE_TOP_WINDOW];
 	uint64_t seen; /* the last sample that was added to the total */
 };
 
@@ -36,12 +40,17 @@ struct rcore_top_thread {
 	uint64_t states[RCORE_SAMPLE_STATES][RCORE_TOP_WINDOW];
 };
 
+struct rcore_top_process {
+	uint64_t cpu[RCORE_TOP_WINDOW];
+	/* Of its threads, and of these, in which they waited for the GVL. */
+	uint64_t threads[RCORE_TOP_WINDOW], gvl[RCORE_TOP_WINDOW];
+};
+
 struct rcore_top_arguments;
 
 struct rcore_top {
 	const struct rcore_top_arguments *asked;
 	struct rcore_profile *profile;
-	uint32_t generation;
 	struct {
 		struct rcore_top_method *items;
 		size_t count, capacity;
@@ -50,16 +59,41 @@ struct rcore_top {
 		struct rcore_top_thread *items;
 		size_t count, capacity;
 	} threads;
+	struct {
+		struct rcore_top_process *items;
+		size_t count, capacity;
+	} processes;
 	size_t slot, seconds;
+	/* In nanoseconds: when a second last began, and how long each was. */
+	uint64_t turned, elapsed[RCORE_TOP_WINDOW];
 	uint64_t samples;
+	enum rcore_top_mode mode;
 	enum rcore_top_order order;
-	bool is_wall, wants_end, color;
+	bool wants_end, color;
+	char log[PATH_MAX]; /* has the output of COMMAND; "": there is none */
+	int pid;            /* of the first process */
+	char ruby[64];
 	struct termios before;
+	sigset_t signals; /* that are blocked while rcore waits for keys */
 	bool is_open;
 	struct rcore_sampling_summary summary;
 };
 
-/* Draws the methods and threads of the last seconds. */
-void rcore_top_draw(struct rcore_top *top, struct rcore_sampling *sampling);
+/* top_sums.c: adds a second's samples. Returns false if memory is short. */
+bool rcore_top_add_samples(struct rcore_top *top);
+/* Removes them, and the tables if they are large. */
+void rcore_top_forget(struct rcore_top *top);
+
+/* top_screen.c: draws what was done in the last seconds. */
+void rcore_top_draw(struct rcore_top *top);
+
+/* top_terminal.c: returns false and sets errno on failure. */
+bool rcore_top_open_screen(struct rcore_top *top);
+void rcore_top_close_screen(struct rcore_top *top);
+/*
+ * Sleeps as rcore_sampling_options.sleep, and obeys keys meanwhile. `context`
+ * is the struct rcore_top. Returns false if the user wants to stop.
+ */
+bool rcore_top_sleep(uint64_t until, void *context);
 
 #endif
