@@ -41,7 +41,7 @@ enum rcore_wait_kind {
 	RCORE_WAIT_INTERLOCK, /* for the interlock of Rails, `object` */
 	/* For a file that an autoload of another thread loads: up to 3.1. */
 	RCORE_WAIT_AUTOLOAD,
-	RCORE_WAIT_KINDS,     /* how many kinds there are */
+	RCORE_WAIT_KINDS, /* how many kinds there are */
 };
 
 /* How that is known, most reliable first. */
@@ -79,8 +79,8 @@ struct rcore_wait {
 	uint64_t lock;
 	/* MUTEX, MONITOR, GVL; TASK: its fiber; AUTOLOAD: who loads */
 	struct rcore_owner owner;
-	int thread;               /* JOIN: index of the thread; -1: unknown */
-	uint64_t ractor;          /* RACTOR: whose value, by id; 0: unknown */
+	int thread;      /* JOIN: index of the thread; -1: unknown */
+	uint64_t ractor; /* RACTOR: whose value, by id; 0: unknown */
 	/*
 	 * POP, PUSH, CONNECTION, SEMAPHORE, INTERLOCK: the next three are
 	 * known.

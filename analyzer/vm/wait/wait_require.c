@@ -9,9 +9,9 @@
 /*
  * If two threads require the same file, one loads it and the other waits for a
  * Mutex of the VM (load_lock() of load.c). So does one that uses a constant
- * whose file an autoload of another thread loads, from 3.2 on. Before, it sleeps
- * and is in no list that begins at a struct of the VM (autoload_sleep() of
- * variable.c). Nothing else that is not a method in C sleeps like this.
+ * whose file an autoload of another thread loads, from 3.2 on. Before, it
+ * sleeps and is in no list that begins at a struct of the VM (autoload_sleep()
+ * of variable.c). Nothing else that is not a method in C sleeps like this.
  */
 
 static bool is_require(const struct rcore_frame *frame)

@@ -51,9 +51,10 @@ static int waiter_in(struct rcore_waits *waits, uint64_t waiter)
 }
 
 /*
- * After a fork, the list still has the operations of the parent's threads, which
- * do not exist, until the child uses the IO (rb_io_blocking_operations()). An
- * operation of a parked fiber waits in a hook of its scheduler.
+ * After a fork, the list still has the operations of the parent's threads,
+ * which do not exist, until the child uses the IO
+ * (rb_io_blocking_operations()). An operation of a parked fiber waits in a hook
+ * of its scheduler.
  */
 static int blocked_in(struct rcore_waits *waits, uint64_t operation)
 {
