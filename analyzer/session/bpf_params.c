@@ -105,7 +105,7 @@ struct rcore_error *rcore_bpf_params(struct rcore_session *session,
 {
 	struct rcore_ruby_params params = {.version = RCORE_RUBY_PARAMS_VERSION};
 	if (key_count > RCORE_RUBY_KEYS)
-		return rcore_error_create(RCORE_ERROR_LIMIT,
+		return rcore_error_create(RCORE_ERROR_USAGE,
 					  "%zu keys; at most %d are possible", key_count,
 					  RCORE_RUBY_KEYS);
 	if (session->target.pack)

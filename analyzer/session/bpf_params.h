@@ -10,7 +10,7 @@
  * is what rcore_load() has read from the session; `keys` are names of Symbols.
  * Errors: UNSUPPORTED if the C library is not glibc or the layout lacks a
  * field; CORRUPT if no thread shows where its execution context is, or there is
- * no Symbol of that name; LIMIT if there are too many keys; OS; NO_MEMORY.
+ * no Symbol of that name; USAGE if there are too many keys; OS; NO_MEMORY.
  */
 struct rcore_error *rcore_bpf_params(struct rcore_session *session,
 				     const struct rcore_snapshot *snapshot,
