@@ -31,6 +31,12 @@ static struct rcore_error *parse_subject(const char *word, bool is_id,
 		ret->constant = word;
 		return NULL;
 	}
+	if (!is_id && word[0] == '$')
+		return rcore_error_create(
+			RCORE_ERROR_USAGE,
+			"'%s' is a global variable; `rcore heap refs TARGET '%s'` finds its "
+			"object, whose address can be printed",
+			word, word);
 	if (!rcore_parse_address(word, &ret->value))
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
