@@ -36,6 +36,16 @@ class ScenesController < ActionController::Base
     end
   end
 
+  # A request waits for a thread that needs the interlock, which another thread wants to have alone, to reload the code.
+  def interlock
+    executor, lock = Rails.application.executor, ActiveSupport::Dependencies.interlock
+    wait = ->(thread) { sleep 0.01 until lock.raw_state { |threads| threads.dig(thread, :sleeper) } }
+    Thread.new { executor.wrap { lock.unloading { raise "not reached" } } }.tap(&wait)
+    needs = Thread.new { executor.wrap { raise "not reached" } }.tap(&wait)
+    Scene.plant(line: __LINE__ + 1)
+    needs.join
+  end
+
   # sqlite3 keeps the GVL.
   def query
     Scene.plant(line: __LINE__ + 1)
