@@ -6,9 +6,9 @@ module Lost
   MOUNT = 'for disk; do [ "$disk" = -- ] && break; mount -t tmpfs -o size=64k none "$disk" && head -c 65536 /dev/zero >"$disk/full" 2>/dev/null; shift; done; shift; cd "$PWD" && exec "$@"'
 
   def self.cases(_)
-    root = Process.uid.zero? ? { "each output" => :each, "the present folder is full" => :full_here, "a disk that becomes read-only" => :read_only, "a recording besides" => :beside } : {}
+    root = Process.uid.zero? ? { "each output" => :each, "the present folder is full" => :full_here, "a disk that becomes read-only" => :read_only, "a recording besides" => :beside, "a disk that is full before the first sample" => :full_at_first } : {}
     { "removed folder" => :removed, "removed recording" => :removed_recording, "no place" => :nowhere, "names" => :names, "standard output" => :standard_output,
-      "a reader that has gone" => :unread, "nothing is left" => :nothing_left, **root }.map do |name, method|
+      "a reader that has gone" => :unread, "nothing is left" => :nothing_left, "no sample meets a condition" => :condition, **root }.map do |name, method|
       SamplerCase.new("lost #{name}") { Lost.with_program(self) { |pid, folders| Lost.public_send(method, self, pid, folders) } }
     end
   end
@@ -149,5 +149,34 @@ module Lost
     status, log = record(test, pid, folders, "-o", "slow.svg", "-o", "../out/slow.txt")
     test.same("exit status", [0, false], [status, log.match?(KEPT)])
     test.same("files", [File.join(folders.here, "slow.svg"), File.join(folders.out, "slow.txt")], folders.files.sort)
+  end
+
+  # Samples that no condition has kept are not lost.
+  def self.condition(test, pid, folders)
+    status, log = record(test, pid, folders, "--where", "no_such_label=1", "-o", "slow.svg")
+    test.same("exit status", [64, false], [status, log.match?(KEPT)])
+    test.same("files", [], folders.files)
+  end
+
+  # Each sample has all of these names, which do not fit into the page that is left.
+  DEEP = "names = Array.new(300) { |i| \"m\#{i}_\#{Random.bytes(30).unpack1(\"H*\")}\" }\n" \
+         "names.each_cons(2) { |name, other| eval(\"def \#{name} = \#{other}\") }\n" \
+         "eval(\"def \#{names.last} = loop {}\")\nsend(names.first)"
+  ONE_PAGE = 'mount -t tmpfs -o size=64k none "$1" && head -c 61440 /dev/zero >"$1/full" && shift && cd "$PWD" && exec "$@"'
+
+  # No sample is in the recording, so rcore does not say that they are, and replaces nothing.
+  def self.full_at_first(test, _, folders)
+    pid = Process.spawn(RbConfig.ruby, "--disable-gems", "-e", DEEP, pgroup: true)
+    [["-o", "../out/load.rec"], ["-o", "../out/load.rec", "-o", "slow.txt"], ["-o", "slow.txt"]].each do |outputs|
+      old = File.join(folders.here, "slow.txt")
+      File.write(old, "old")
+      command = ["unshare", "-m", "sh", "-c", ONE_PAGE, "sh", folders.out, Suite::RCORE, "record", "-p", pid.to_s, "-d", "4", *outputs]
+      _, err, status = Open3.capture3({ "TMPDIR" => folders.out }, *command, chdir: folders.here)
+      test.same("exit status in #{err}", [2, false], [status.exitstatus, err.match?(KEPT)])
+      test.fail("not said: #{err}") unless err.include?("No space left on device")
+      test.same("files", [[old], "old"], [folders.files, File.read(old)])
+    end
+  ensure
+    Child.stop(pid) if pid
   end
 end

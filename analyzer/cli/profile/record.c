@@ -70,6 +70,7 @@ static struct rcore_error *each_second(struct rcore_sampling *sampling, bool is_
 		err = rcore_record_state_end(record);
 	if (!err)
 		err = write_block(record, is_last);
+	record->is_written |= !err && rcore_record_has_result(record);
 	if (!err)
 		err = keep(record);
 	if (record->shows_progress && !is_last)

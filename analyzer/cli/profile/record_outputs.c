@@ -92,13 +92,16 @@ struct rcore_error *rcore_record_finish(struct rcore_record *record,
 	struct rcore_strings failed = {0};
 	bool is_partial = false;
 	*ret_status = 0;
-	if (!rcore_record_has_result(record))
+	if (!record->is_written)
 		return err;
 	struct rcore_error *failure = report(record, target, &failed, &is_partial);
 	bool needs_report = failure, is_removed = rcore_record_is_removed(record);
 	/* Who has read enough of the text wants no recording. */
 	bool is_unread = !record->outputs.count && rcore_screen_is_unread();
-	bool is_lost = failure || is_removed || (record->path && !record->is_kept);
+	/* No sample meets --where: none is kept, so none is lost. */
+	bool is_empty = failure && failure->code == RCORE_ERROR_USAGE && !failed.count;
+	bool is_lost = (failure && !is_empty) || is_removed ||
+		       (record->path && !record->is_kept);
 	*ret_status = is_partial;
 	if (!err) {
 		err = failure;

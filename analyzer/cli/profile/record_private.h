@@ -27,6 +27,7 @@ struct rcore_record {
 	struct rcore_bpf *bpf;               /* NULL: not used */
 	struct rcore_kernel_symbols *kernel; /* NULL: not used */
 	bool shows_progress, has_facts, is_kept;
+	bool is_written;    /* samples are in the file, not only the header */
 	bool is_copied;     /* `bpf` was opened */
 	const char *engine; /* the fact as last written; NULL: not yet */
 	/* Of the first process, as written. */
