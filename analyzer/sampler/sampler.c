@@ -337,6 +337,11 @@ void rcore_sampler_end_records(struct rcore_sampler *sampler, uint64_t time)
 	sampler->consumed = time;
 }
 
+uint64_t rcore_sampler_begun(const struct rcore_sampler *sampler)
+{
+	return sampler->options.begun;
+}
+
 struct rcore_error *rcore_sampler_check(const struct rcore_sampler *sampler)
 {
 	return rcore_live_check(sampler->live);

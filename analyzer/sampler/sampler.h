@@ -188,7 +188,11 @@ struct rcore_sampler_options {
 	 */
 	bool only_running;
 	bool is_single; /* for tests: trust the first copy */
-	uint64_t begun; /* CLOCK_MONOTONIC of time 0 in the profile */
+	/*
+	 * CLOCK_MONOTONIC of time 0 in the profile. If 0, that is when the
+	 * sampler has been opened: rcore_sampler_begun().
+	 */
+	uint64_t begun;
 };
 
 struct rcore_sampler_statistics {
@@ -314,6 +318,9 @@ uint64_t rcore_sampler_build(const struct rcore_sampler *sampler);
  * be gone, so that it can be called again.
  */
 bool rcore_sampler_bpf_may_pass(const struct rcore_error *err);
+
+/* Returns CLOCK_MONOTONIC of time 0 in the profile, in nanoseconds. */
+uint64_t rcore_sampler_begun(const struct rcore_sampler *sampler);
 
 /* Returns an error if the process has ended or has become another program. */
 struct rcore_error *rcore_sampler_check(const struct rcore_sampler *sampler);

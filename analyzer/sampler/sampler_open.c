@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "sampler/native/native.h"
 #include "sampler/sampler_private.h"
 
@@ -114,6 +115,9 @@ struct rcore_error *rcore_sampler_open(int pid, const struct rcore_options *open
 		rcore_error_free(err);
 		return ended;
 	}
+	/* To open it can take a second, in which nothing is sampled. */
+	if (!sampler->options.begun)
+		sampler->options.begun = rcore_clock_ns();
 	*ret = sampler;
 	return NULL;
 }

@@ -312,7 +312,8 @@ static RCORE_HOT struct rcore_error *run(struct rcore_sampling *sampling)
 		/* The BPF program samples a process once it was added. */
 		if (is_sampling && !sampling->begun)
 			sampling->begun = sampling->last_second =
-				sampling->options->bpf ? rcore_clock_ns() : now;
+				sampling->options->bpf ? rcore_clock_ns()
+						       : sampling->sampler_options.begun;
 		if (is_sampling)
 			sampling->ticks++;
 		if (rcore_sampling_is_report_due(sampling, now)) {

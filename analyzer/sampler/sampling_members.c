@@ -290,8 +290,6 @@ RCORE_HOT bool rcore_member_try(struct rcore_sampling *sampling, struct rcore_me
 	if (member->sampler || member->is_given_up || member->is_refused ||
 	    now < member->next_try)
 		return false;
-	if (!sampling->sampler_options.begun)
-		sampling->sampler_options.begun = now;
 	sampling->sampler_options.pid_use = member->use;
 	struct rcore_error *err =
 		rcore_sampler_open(member->pid, &sampling->open, &sampling->sampler_options,
@@ -312,6 +310,7 @@ RCORE_HOT bool rcore_member_try(struct rcore_sampling *sampling, struct rcore_me
 	rcore_error_free(member->problem);
 	member->problem = err;
 	if (!err) {
+		sampling->sampler_options.begun = rcore_sampler_begun(member->sampler);
 		member->was_sampled = true;
 		rcore_pid_use_sampled(sampling, member);
 		return true;
