@@ -45,6 +45,9 @@ static void write_side(const struct rcore_profile_report *report, enum rcore_sid
 	const struct rcore_amounts *sum = &report->totals->sums[side];
 	bool is_time = rcore_measure_words[report->measure].is_time;
 	fputs(title, out);
+	/* The first block has it. */
+	if (!rcore_facts_find(report->facts[side], "ruby"))
+		fputs("unknown program", out);
 	write_fact(report, side, "ruby", "ruby ", out);
 	write_fact(report, side, "pid", "  pid ", out);
 	write_fact(report, side, "system", "  processes of this machine: ", out);
