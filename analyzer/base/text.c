@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/count.h"
@@ -57,6 +58,48 @@ bool rcore_utf8_valid(const char *text)
 		text += length;
 	}
 	return true;
+}
+
+/* A byte that is no part of a character is one of its own. */
+size_t rcore_utf8_cut(const char *text, size_t most)
+{
+	enum { CONTINUATIONS = 3 };
+	size_t size = strnlen(text, most + 1);
+	if (size <= most)
+		return size;
+	for (size = most; size && most - size < CONTINUATIONS; size--)
+		if (((unsigned char)text[size] & 0xc0) != 0x80)
+			return size;
+	return ((unsigned char)text[size] & 0xc0) != 0x80 ? size : most;
+}
+
+void rcore_utf8_trim(char *text)
+{
+	size_t size = strlen(text), begin = size;
+	uint32_t character;
+	while (begin && size - begin < 3 && ((unsigned char)text[begin - 1] & 0xc0) == 0x80)
+		begin--;
+	unsigned char first = begin ? (unsigned char)text[begin - 1] : 0;
+	size_t wanted = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
+	if (wanted > size - begin + 1 && !rcore_utf8_decode(text + begin - 1, &character))
+		text[begin - 1] = '\0';
+}
+
+const char *rcore_format(char *buffer, size_t size, const char *format, ...)
+{
+	static const char more[] = "...";
+	va_list args;
+	va_start(args, format);
+	int length = vsnprintf(buffer, size, format, args);
+	va_end(args);
+	if (length < 0 || (size_t)length < size)
+		return buffer;
+	if (size >= sizeof(more))
+		memcpy(buffer + rcore_utf8_cut(buffer, size - sizeof(more)), more,
+		       sizeof(more));
+	else if (size)
+		buffer[0] = '\0';
+	return buffer;
 }
 
 bool rcore_unsafe_character(uint32_t character)

@@ -266,7 +266,7 @@ static int run_target(const struct rcore_cli_target *target, void *context,
 	if (view.snapshot)
 		rcore_cli_summarize(view.snapshot, look);
 	if (!*ret_error && !view.tells_gaps)
-		snprintf(look->gap, sizeof(look->gap), "%s", view.gap);
+		rcore_format(look->gap, sizeof(look->gap), "%s", view.gap);
 	rcore_view_deinit(&view);
 	rcore_close(view.session);
 	return view.is_partial ? 1 : 0;

@@ -87,15 +87,7 @@ static void run_one(struct tree *tree, struct member *member)
 
 static void summarize_as(const char *title, const char *text, struct rcore_cli_look *look)
 {
-	static const char more[] = "...";
-	const int size = sizeof(look->summary);
-	if (snprintf(look->summary, (size_t)size, "%s: %s", title, text) < size)
-		return;
-	/* Cuts no character. */
-	char *end = look->summary + size - sizeof(more);
-	while ((*end & 0xc0) == 0x80)
-		end--;
-	memcpy(end, more, sizeof(more));
+	rcore_format(look->summary, sizeof(look->summary), "%s: %s", title, text);
 }
 
 void rcore_cli_summarize(const struct rcore_snapshot *snapshot, struct rcore_cli_look *look)

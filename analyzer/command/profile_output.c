@@ -267,10 +267,11 @@ static struct rcore_error *note_label(struct work *work, const char *name)
 	size_t at = (size_t)snprintf(text, sizeof(text), "no sample has the label '%s'; %s",
 				     key, keys);
 	if (!work->request->is_new)
-		snprintf(text + at, sizeof(text) - at,
-			 "; if docs/recognizers.md lists it, `rcore record --label %s` records "
-			 "it",
-			 key);
+		rcore_format(
+			text + at, sizeof(text) - at,
+			"; if docs/recognizers.md lists it, `rcore record --label %s` records "
+			"it",
+			key);
 	return add_note(work, name, text);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/helper.h"
+#include "base/text.h"
 #include "image/elf/elf_memory.h"
 #include "layout/dwarf_file.h"
 #include "layout/layout.h"
@@ -41,7 +42,7 @@ static size_t serve(void *context, const void *bytes, size_t size, void *reply, 
 	ret->is_done = !err;
 	if (err) {
 		ret->code = err->code;
-		snprintf(ret->message, sizeof(ret->message), "%s", err->message);
+		rcore_format(ret->message, sizeof(ret->message), "%s", err->message);
 	}
 	rcore_error_free(err);
 	return sizeof(*ret);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/text.h"
 
 enum { NAME_MAX_SIZE = 512 };
 
@@ -57,7 +58,7 @@ static void name_thread(const struct rcore_profile *profile, uint32_t number, ch
 	char process[32] = "";
 	if (thread->pid)
 		snprintf(process, sizeof(process), "%u ", thread->pid);
-	snprintf(ret, NAME_MAX_SIZE, name[0] ? "%s%s %s" : "%s%s", process, id, name);
+	rcore_format(ret, NAME_MAX_SIZE, name[0] ? "%s%s %s" : "%s%s", process, id, name);
 }
 
 static void name_fiber(const struct rcore_profile *profile, const struct rcore_total_key *key,
@@ -65,8 +66,8 @@ static void name_fiber(const struct rcore_profile *profile, const struct rcore_t
 {
 	const struct rcore_profile_fiber *fiber = rcore_profile_fiber_at(profile, key->fiber);
 	if (key->fiber)
-		snprintf(ret, NAME_MAX_SIZE, "%s",
-			 or_unknown(rcore_profile_text(profile, fiber->id)));
+		rcore_format(ret, NAME_MAX_SIZE, "%s",
+			     or_unknown(rcore_profile_text(profile, fiber->id)));
 	else
 		name_thread(profile, key->thread, ret);
 }
@@ -75,8 +76,8 @@ static void name_state(const struct rcore_profile *profile, uint32_t number, cha
 {
 	const struct rcore_profile_state *state = rcore_profile_state_at(profile, number);
 	const char *wait = rcore_profile_text(profile, state->wait);
-	snprintf(ret, NAME_MAX_SIZE, wait[0] ? "%s (%s)" : "%s",
-		 rcore_sample_state_name(state->kind), wait);
+	rcore_format(ret, NAME_MAX_SIZE, wait[0] ? "%s (%s)" : "%s",
+		     rcore_sample_state_name(state->kind), wait);
 }
 
 static void name_group(const struct rcore_profile *profile, enum rcore_by by, const char *label,
@@ -99,9 +100,9 @@ static void name_group(const struct rcore_profile *profile, enum rcore_by by, co
 	case RCORE_BY_LABEL:
 		value = find_label(profile, key->labels, label, strlen(label));
 		if (value)
-			snprintf(ret, NAME_MAX_SIZE, "%s=%s", label, value);
+			rcore_format(ret, NAME_MAX_SIZE, "%s=%s", label, value);
 		else
-			snprintf(ret, NAME_MAX_SIZE, "(no %s)", label);
+			rcore_format(ret, NAME_MAX_SIZE, "(no %s)", label);
 		break;
 	case RCORE_BY_NOTHING:
 		ret[0] = '\0';
@@ -151,8 +152,8 @@ void rcore_group_name_processes(struct rcore_profile *profile,
 		char name[NAME_MAX_SIZE];
 		if (!title)
 			continue;
-		snprintf(name, sizeof(name), "%s %s", rcore_profile_text(profile, *label),
-			 rcore_profile_text(profile, title));
+		rcore_format(name, sizeof(name), "%s %s", rcore_profile_text(profile, *label),
+			     rcore_profile_text(profile, title));
 		*label = rcore_profile_string(profile, name);
 	}
 }

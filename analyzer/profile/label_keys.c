@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/text.h"
+
 void rcore_label_keys_add(struct rcore_label_keys *keys, uint32_t string)
 {
 	for (size_t i = 0; i < keys->count; i++)
@@ -17,14 +19,21 @@ void rcore_label_keys_add(struct rcore_label_keys *keys, uint32_t string)
 void rcore_label_keys_text(const struct rcore_label_keys *keys,
 			   const struct rcore_profile *profile, char *buffer, size_t size)
 {
-	enum { SHOWN = 32 }; /* bytes of a key */
+	enum { SHOWN = 36 }; /* bytes of a key, with the NUL */
 	size_t used = (size_t)snprintf(buffer, size,
 				       !keys->count       ? "no sample has a label"
 				       : keys->count == 1 ? "samples have the label"
 							  : "samples have the labels");
-	for (size_t i = 0; i < keys->count && used < size; i++)
-		used += (size_t)snprintf(buffer + used, size - used, "%s %.*s", i ? "," : "",
-					 SHOWN, rcore_profile_text(profile, keys->strings[i]));
+	for (size_t i = 0; i < keys->count && used < size; i++) {
+		char key[SHOWN];
+		rcore_format(key, sizeof(key), "%s",
+			     rcore_profile_text(profile, keys->strings[i]));
+		used += (size_t)snprintf(buffer + used, size - used, "%s %s", i ? "," : "",
+					 key);
+	}
+	/* Text that did not fit was cut anywhere. */
+	if (used >= size)
+		buffer[rcore_utf8_cut(buffer, size - 2)] = '\0';
 	if (keys->has_more && used < size)
 		snprintf(buffer + used, size - used, " ...");
 }

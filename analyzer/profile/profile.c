@@ -7,6 +7,7 @@
 
 #include "base/grow.h"
 #include "base/hot.h"
+#include "base/text.h"
 
 static void init(struct rcore_profile *profile)
 {
@@ -115,9 +116,7 @@ static uint32_t add_cut(struct rcore_profile *profile, const char *text)
 {
 	static const char more[] = "...";
 	char cut[RCORE_PROFILE_TEXT_MAX + 1];
-	size_t size = RCORE_PROFILE_TEXT_MAX - (sizeof(more) - 1);
-	for (int i = 0; i < 3 && ((unsigned char)text[size] & 0xc0) == 0x80; i++)
-		size--;
+	size_t size = rcore_utf8_cut(text, RCORE_PROFILE_TEXT_MAX - (sizeof(more) - 1));
 	memcpy(cut, text, size);
 	memcpy(cut + size, more, sizeof(more));
 	return rcore_profile_string(profile, cut);

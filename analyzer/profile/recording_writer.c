@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "base/grow.h"
+#include "base/text.h"
 #include "profile/tables.h"
 
 struct rcore_recording_writer {
@@ -90,8 +91,8 @@ void rcore_recording_writer_free(struct rcore_recording_writer *writer)
 struct rcore_error *rcore_recording_writer_fact(struct rcore_recording_writer *writer,
 						const char *key, const char *value)
 {
-	append_text(&writer->facts, key, strnlen(key, RCORE_PROFILE_TEXT_MAX));
-	append_text(&writer->facts, value, strnlen(value, RCORE_PROFILE_TEXT_MAX));
+	append_text(&writer->facts, key, rcore_utf8_cut(key, RCORE_PROFILE_TEXT_MAX));
+	append_text(&writer->facts, value, rcore_utf8_cut(value, RCORE_PROFILE_TEXT_MAX));
 	return writer->facts.no_memory ? rcore_error_no_memory() : NULL;
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/text.h"
 #include "sampler/sampler_private.h"
 #include "session/live/ruby_processes.h"
 
@@ -20,7 +21,7 @@ static char *read_title(struct rcore_sampler *sampler)
 		err = rcore_redact_text(sampler->redactor, &arena, RCORE_PART_COMMAND, NULL,
 					&text);
 	if (!err && text && text[0])
-		kept = strndup(text, TITLE_SIZE);
+		kept = strndup(text, rcore_utf8_cut(text, TITLE_SIZE));
 	rcore_error_free(err);
 	rcore_arena_deinit(&arena);
 	free(title);

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/grow.h"
 #include "base/hot.h"
+#include "base/text.h"
 #include "session/layout/trial.h"
 
 enum {
@@ -292,7 +293,7 @@ static void note_end(struct rcore_sampling *sampling, uint64_t now,
 	if (!summary->is_alive || !last || !sampling->is_last_of_root)
 		return;
 	summary->is_foreign = last->code == RCORE_ERROR_NOT_RUBY;
-	snprintf(summary->why, sizeof(summary->why), "%s", last->message);
+	rcore_format(summary->why, sizeof(summary->why), "%s", last->message);
 }
 
 static RCORE_HOT struct rcore_error *run(struct rcore_sampling *sampling)

@@ -7,6 +7,7 @@
 #include "base/count.h"
 #include "base/grow.h"
 #include "base/hot.h"
+#include "base/text.h"
 #include "ruby/object/string.h"
 #include "sampler/sampler_private.h"
 #include "vm/find/list.h"
@@ -327,7 +328,7 @@ RCORE_HOT void rcore_sampler_name_thread(struct rcore_sampler *sampler,
 	if (name && sampler->options.redact >= RCORE_REDACT_ALL)
 		name = NULL;
 	if (name) {
-		snprintf(cut, sizeof(cut), "%s", name);
+		rcore_format(cut, sizeof(cut), "%s", name);
 		name = cut;
 	}
 	struct rcore_profile *profile = sampler->profile;

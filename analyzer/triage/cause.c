@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/count.h"
 #include "base/signal_name.h"
+#include "base/text.h"
 #include "triage/fault.h"
 #include "triage/messages.h"
 #include "triage/overflow.h"
@@ -119,7 +120,7 @@ static void fault_text(struct rcore_snapshot *snapshot, char *buffer, size_t siz
 		rcore_fault_describe(&cause->fault, what, sizeof(what));
 		size_t used = strlen(buffer);
 		if (what[0])
-			snprintf(buffer + used, size - used, ": %s", what);
+			rcore_format(buffer + used, size - used, ": %s", what);
 		return;
 	}
 	rcore_overflow_text(snapshot, what, sizeof(what));

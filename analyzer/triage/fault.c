@@ -164,5 +164,5 @@ void rcore_fault_describe(const struct rcore_fault_facts *fault, char *buffer, s
 					       "a jump to"};
 	buffer[0] = 0;
 	if (fault->text)
-		snprintf(buffer, size, "%s %s", accesses[fault->access], fault->text);
+		rcore_format(buffer, size, "%s %s", accesses[fault->access], fault->text);
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 require "json"
 require "open3"
+require "zlib"
 require_relative "truth"
 require_relative "browser"
 require_relative "readers"
@@ -15,7 +16,7 @@ class Suite
     @passed = @failed = 0
   end
 
-  PARTS = %w[agree application processes times browser hostile where zeroes diff modes redaction damage refused size].freeze
+  PARTS = %w[agree application processes long times browser hostile where zeroes diff modes redaction damage refused size].freeze
 
   def run(folder, parts)
     unknown = parts - PARTS
@@ -60,6 +61,44 @@ class Suite
     end
     check("processes in the text, the busiest first", rows == told.sort_by { |row| -row[0].to_f }, text)
     check("one process has no table", !report(recording("alone")).first.include?("  process\n"))
+  end
+
+  # Long names of characters of 2, 3 and 4 bytes, in every place: each output may cut them, but between characters.
+  def long
+    recorded = recording("long", kind: "long")
+    [[], %w[--by thread], %w[--by process], %w[--by fiber], %w[--by state], %w[--by label:tenant], ["--diff", recorded.path]].each do |options|
+      names = [*Readers::ALL.keys, ".html"].map { |ending| File.join(@folder, "long#{ending}") }
+      out, errors, status = report(recorded, *options, *names.flat_map { |name| ["-o", name] })
+      text, = report(recorded, *options)
+      texts = names.to_h { |name| [File.basename(name), name.end_with?(".pb.gz") ? strings_of(Zlib.gunzip(File.binread(name))) : File.read(name)] }.merge("table" => text, "errors" => errors + out)
+      wrong = texts.select { |_, output| !output.valid_encoding? || output.match?(/\\x[89A-F]|\ufffd/) }
+      check("cuts no character #{options.join(" ")[0, 40]}", status.zero? && wrong.empty?, wrong.map { |name, output| [name, output.b[/.{20}(?:\\x[89A-F]|\xef\xbf\xbd).{20}/mn]] }.inspect)
+    end
+    _, errors, = report(recorded, "--by", "label:nobody")
+    check("cuts no character of keys", errors.valid_encoding? && errors.include?("...") && !errors.match?(/\\x[89A-F]/), errors.b)
+  end
+
+  # The table of strings of a pprof file: field 6 of its message.
+  def strings_of(bytes)
+    strings, at = [], 0
+    number = lambda do
+      value = shift = 0
+      loop do
+        byte = bytes.getbyte(at)
+        at += 1
+        value |= (byte & 0x7f) << shift
+        shift += 7
+        return value if byte < 0x80
+      end
+    end
+    while at < bytes.size
+      tag = number.call
+      value = number.call
+      next unless (tag & 7) == 2
+      strings << bytes[at, value] if tag >> 3 == 6
+      at += value
+    end
+    strings.join("\n").force_encoding("UTF-8")
   end
 
   # [samples, wall, CPU, wall that threads waited for the GVL, wall of threads]

@@ -10,7 +10,7 @@
 #include "profile/recording_writer.h"
 
 /*
- *	write SEED FILE [hostile|unended|short|hour|wide|deep|gems|cluster|off-cpu|syscalls:NAME]
+ *	write SEED FILE [hostile|unended|short|hour|wide|deep|gems|cluster|long|off-cpu|syscalls:NAME]
  *
  * Writes a recording that is drawn from SEED, and prints a line for each of its
  * samples: time, wall and CPU time, thread, fiber, state, what it waits for,
@@ -23,8 +23,8 @@
  * draws a different name for each frame. `deep` has one sample, of a recursion,
  * and prints nothing. `gems` puts some methods into a gem, and begins some stacks
  * with a script in bin/ that loads the program. `cluster` has three processes:
- * thread N belongs to 4242 + N % 3, and the last one ends. Other words are
- * events. One of the threads never has CPU
+ * thread N belongs to 4242 + N % 3, and the last one ends. `long` draws long
+ * names of characters of several bytes, and prints nothing. Other words are events. One of the threads never has CPU
  * time.
  */
 
@@ -63,12 +63,29 @@ static const char *const hostile_names[] = {
 };
 enum { HOSTILE = RCORE_COUNT(hostile_names) };
 
-static bool is_hostile, is_wide, has_gems, is_cluster;
+static bool is_hostile, is_wide, has_gems, is_cluster, is_long;
 static char *large;
+
+/* Each may be cut at any of its bytes. */
+static const char *long_name(void)
+{
+	enum { LONGEST = 6000 };
+	static const char *const characters[] = {"\xc3\xa9", "\xe6\x97\xa5",
+						 "\xf0\x9f\x98\x80"};
+	static char name[LONGEST + 8];
+	const char *character = characters[draw(RCORE_COUNT(characters))];
+	size_t length = draw(4), wanted = 20 + draw(draw(2) ? 600 : LONGEST - 20);
+	memcpy(name, "abcd", length);
+	for (; length < wanted; length += strlen(character))
+		strcpy(name + length, character);
+	return name;
+}
 
 static const char *method_name(uint64_t method)
 {
 	static char name[512];
+	if (is_long)
+		return long_name();
 	for (size_t i = 0; is_wide && i < sizeof(name) - 1; i++)
 		name[i] = (char)('!' + draw('~' - '!'));
 	if (is_wide)
@@ -141,11 +158,13 @@ static uint32_t draw_labels(struct rcore_profile *profile)
 	char value[32];
 	struct rcore_profile_label labels[2];
 	snprintf(value, sizeof(value), "%d", (int)draw(5));
-	labels[0].key = rcore_profile_string(profile, "request_id");
+	labels[0].key = rcore_profile_string(profile, is_long ? long_name() : "request_id");
 	labels[0].value = rcore_profile_string(profile, value);
 	labels[1].key = rcore_profile_string(profile, is_hostile ? "te;n\nant" : "tenant");
-	labels[1].value = rcore_profile_string(
-		profile, is_hostile ? hostile_names[draw(HOSTILE)] : "acme");
+	labels[1].value =
+		rcore_profile_string(profile, is_long      ? long_name()
+					      : is_hostile ? hostile_names[draw(HOSTILE)]
+							   : "acme");
 	return rcore_profile_labels(profile, labels, draw(3));
 }
 
@@ -173,6 +192,8 @@ static void print_sample(const struct rcore_profile *profile,
 			 const struct rcore_profile_sample *sample)
 {
 	size_t count;
+	if (is_long)
+		return;
 	const struct rcore_profile_state *found =
 		rcore_profile_state_at(profile, sample->state);
 	const struct rcore_profile_label *labels =
@@ -201,7 +222,11 @@ static uint32_t process_of(struct rcore_profile *profile, uint32_t pid)
 					     "puma: cluster worker 0: 4242 [shop]",
 					     "puma: cluster worker 1: 4242 [shop]"};
 	const struct rcore_profile_process process = {.pid = pid, .use = 1};
-	uint32_t number = is_cluster ? rcore_profile_process(profile, &process) : 0;
+	bool has_processes = is_cluster || is_long;
+	uint32_t number = has_processes ? rcore_profile_process(profile, &process) : 0;
+	if (is_long)
+		rcore_profile_set_title(profile, number,
+					rcore_profile_string(profile, long_name()));
 	if (is_cluster)
 		rcore_profile_set_title(profile, number,
 					rcore_profile_string(profile, titles[pid - 4242]));
@@ -211,14 +236,16 @@ static uint32_t process_of(struct rcore_profile *profile, uint32_t pid)
 static uint32_t thread(struct rcore_profile *profile, uint32_t number)
 {
 	char id[16];
-	uint32_t pid = is_cluster ? 4242 + number % 3 : 4242;
+	uint32_t pid = is_cluster || is_long ? 4242 + number % 3 : 4242;
 	snprintf(id, sizeof(id), "T%u", number);
 	const struct rcore_profile_thread thread = {
 		.pid = pid,
 		.process = process_of(profile, pid),
 		.tid = 4242 + number,
 		.id = rcore_profile_string(profile, id),
-		.name = rcore_profile_string(profile, number % 2 ? "worker" : ""),
+		.name = rcore_profile_string(profile, is_long      ? long_name()
+						      : number % 2 ? "worker"
+								   : ""),
 	};
 	return rcore_profile_thread(profile, &thread);
 }
@@ -379,11 +406,14 @@ int main(int argc, char **argv)
 	check(rcore_recording_writer_fact(writer, "command", "ruby app.rb --token=hunter2"));
 	if (is_hostile)
 		check(rcore_recording_writer_fact(writer, "started", "1e300"));
+	is_long = strcmp(kind, "long") == 0;
+	if (is_long)
+		check(rcore_recording_writer_fact(writer, "command", long_name()));
 	if (is_event)
 		check(rcore_recording_writer_fact(writer, "event", kind));
 	bool is_hour = strcmp(kind, "hour") == 0;
 	bool is_deep = strcmp(kind, "deep") == 0;
-	bool is_short = is_event || is_deep || strstr(kind, "short");
+	bool is_short = is_event || is_deep || is_long || strstr(kind, "short");
 	uint64_t seconds = is_hour ? 3600 : is_short ? 1 : SECONDS;
 	for (uint64_t second = 0; second < seconds; second++) {
 		if (is_deep)

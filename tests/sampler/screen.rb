@@ -166,6 +166,9 @@ module Screen
       end
       terminal.type("q")
       terminal.close
+      recording = test.record(ruby, pid, "-d", 1)
+      texts = [recording.facts["command"], *recording.totals.flat_map { |total| [recording.thread(total)["name"], *recording.stack(total)] }, *recording.processes.map { |each| each["title"] }].compact
+      test.same("texts with a part of a character", [], texts.uniq.grep(/\\x|\ufffd/))
     end
   end
 

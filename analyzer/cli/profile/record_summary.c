@@ -239,9 +239,9 @@ void rcore_left_out_add(struct rcore_left_out *left_out, int pid, const char *ti
 		return;
 	left_out->named++;
 	rcore_escape(name, sizeof(name), title ? title : "");
-	snprintf(left_out->text + used, sizeof(left_out->text) - used, "%s%d%s%s%s: %s",
-		 used ? "; " : "", pid, name[0] ? " (" : "", name, name[0] ? ")" : "",
-		 rcore_escape(reason, sizeof(reason), why));
+	rcore_format(left_out->text + used, sizeof(left_out->text) - used, "%s%d%s%s%s: %s",
+		     used ? "; " : "", pid, name[0] ? " (" : "", name, name[0] ? ")" : "",
+		     rcore_escape(reason, sizeof(reason), why));
 }
 
 void rcore_left_out_print(const struct rcore_left_out *left_out)

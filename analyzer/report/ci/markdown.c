@@ -180,9 +180,9 @@ static struct rcore_error *add_thread(struct rcore_text *text, size_t index, boo
 		return err;
 	if (thread->name)
 		rcore_escape(name, sizeof(name), thread->name);
-	snprintf(summary, sizeof(summary), "%s%s%s%s  %s", thread->id,
-		 thread->is_main ? " main" : "", name[0] ? " " : "", name,
-		 rcore_thread_text(thread));
+	rcore_format(summary, sizeof(summary), "%s%s%s%s  %s", thread->id,
+		     thread->is_main ? " main" : "", name[0] ? " " : "", name,
+		     rcore_thread_text(thread));
 	bool is_open =
 		snapshot->cause.present ? snapshot->cause.thread == (int)index : is_first;
 	err = add_details(page, summary, &section, is_open, ret);

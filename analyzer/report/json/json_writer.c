@@ -127,14 +127,12 @@ struct json_object *rcore_json_object(struct rcore_json *json)
 struct json_object *rcore_json_cut(struct rcore_json *json, const char *text, size_t most)
 {
 	char cut[RCORE_JSON_CUT_MAX + 4];
-	most = most < RCORE_JSON_CUT_MAX ? most : RCORE_JSON_CUT_MAX;
-	if (strnlen(text, most + 1) <= most)
+	size_t size =
+		rcore_utf8_cut(text, most < RCORE_JSON_CUT_MAX ? most : RCORE_JSON_CUT_MAX);
+	if (!text[size])
 		return rcore_json_valid(json, text);
-	/* Not within a character. */
-	while (most && ((unsigned char)text[most] & 0xc0) == 0x80)
-		most--;
-	memcpy(cut, text, most);
-	memcpy(cut + most, "...", 4);
+	memcpy(cut, text, size);
+	memcpy(cut + size, "...", 4);
 	return rcore_json_valid(json, cut);
 }
 

@@ -28,7 +28,7 @@ static bool gem_of_frame(const struct rcore_frame *frame, char ret[NAME_SIZE])
 		end++;
 	if (end + 1 >= length)
 		end = length;
-	snprintf(ret, NAME_SIZE, "%.*s", (int)end, start);
+	rcore_format(ret, NAME_SIZE, "%.*s", (int)end, start);
 	return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/address_map.h"
 #include "base/grow.h"
+#include "base/text.h"
 #include "target/live/live_fds.h"
 
 enum { TEXT_SIZE = 4096 };
@@ -177,7 +178,7 @@ static struct rcore_error *name_socket(struct rcore_snapshot *snapshot, struct s
 		      : NULL;
 	if (!socket || !socket->addresses)
 		return NULL;
-	snprintf(text, sizeof(text), "%s %s", fd->link, socket->addresses);
+	rcore_format(text, sizeof(text), "%s %s", fd->link, socket->addresses);
 	return set(snapshot, fd, text);
 }
 

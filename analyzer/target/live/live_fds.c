@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/count.h"
+#include "base/text.h"
 #include "target/live/live_files.h"
 #include "target/live/live_private.h"
 #include "target/process.h"
@@ -140,7 +141,7 @@ static bool unix_addresses(const char *line, char ret[ADDRESSES_SIZE])
 	int path = 0;
 	if (sscanf(line, "%*s %*s %*s %*s %*s %*s %*s %n", &path) < 0 || !path || !line[path])
 		return false;
-	snprintf(ret, ADDRESSES_SIZE, "unix %s", line + path);
+	rcore_format(ret, ADDRESSES_SIZE, "unix %s", line + path);
 	return true;
 }
 

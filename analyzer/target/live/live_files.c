@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
+
 enum { FILE_LIMIT = 64 << 20 };
 
 static int read_all(int descriptor, char **text, size_t *size)
@@ -124,7 +126,8 @@ bool rcore_live_status_read(int folder, const char *task, struct rcore_live_stat
 		return false;
 	}
 	*ret = (struct rcore_live_status){.state = *state};
-	snprintf(ret->name, sizeof(ret->name), "%.*s", (int)strcspn(name, "\n"), name);
+	rcore_format(ret->name, sizeof(ret->name), "%.*s", (int)strcspn(name, "\n"), name);
+	rcore_utf8_trim(ret->name);
 	ret->tgid = number_of(text, "Tgid");
 	ret->parent = number_of(text, "PPid");
 	ret->tracer = number_of(text, "TracerPid");

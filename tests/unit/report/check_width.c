@@ -68,9 +68,36 @@ START_TEST(words_are_quoted)
 }
 END_TEST
 
+/* Wherever a text is cut, all that is left is whole characters. */
+START_TEST(no_character_is_cut)
+{
+	static const char text[] = "a\u00e9\u65e5\U0001f600z\u65e5";
+	char room[sizeof(text) + 4], cut[sizeof(text)];
+	for (size_t size = 0; size <= sizeof(text); size++) {
+		rcore_format(room, size + 1, "%s", text);
+		ck_assert_msg(rcore_utf8_valid(room), "%zu: %s", size, room);
+		ck_assert_uint_le(strlen(room), size);
+		size_t kept = rcore_utf8_cut(text, size);
+		memcpy(cut, text, kept);
+		cut[kept] = '\0';
+		ck_assert(kept <= size && rcore_utf8_valid(cut));
+		/* Only one character did not fit. */
+		ck_assert(!text[kept] || size - kept < 4);
+		snprintf(cut, sizeof(cut), "%.*s",
+			 (int)(size < sizeof(text) - 1 ? size : sizeof(text) - 1), text);
+		rcore_utf8_trim(cut);
+		ck_assert_uint_eq(strlen(cut), kept);
+	}
+	ck_assert_str_eq(rcore_format(room, sizeof(room), "%s", text), text);
+	/* Bytes that are no characters are cut anywhere. */
+	ck_assert_uint_eq(rcore_utf8_cut("\x80\x80\x80\x80\x80\x80\x80", 6), 6);
+	ck_assert_uint_eq(rcore_utf8_cut("", 0), 0);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {widths_are_those_of_the_c_library};
+	const TTest *const tests[] = {widths_are_those_of_the_c_library, no_character_is_cut};
 	const struct rcore_test_loop loops[] = {
 		{escaped_texts_have_widths, RCORE_COUNT(texts)},
 		{words_are_quoted, RCORE_COUNT(words)},
