@@ -62,7 +62,7 @@ struct rcore_sampling {
 	struct rcore_sampler_options sampler_options;
 	struct rcore_options open;
 	uint64_t begun, ticks, last_tree, last_second, random;
-	uint64_t reports;            /* how many calls of each_second there were */
+	uint64_t reports;            /* how often each_second was called */
 	bool is_stopped;             /* by options->sleep */
 	uint64_t ended;              /* 0: samples are still taken */
 	uint64_t fiber_time;         /* rcore_sampler_options.fiber_time */
