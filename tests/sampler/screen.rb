@@ -18,6 +18,7 @@ module Screen
       ]
     end + [
       SamplerCase.new("top command") { Screen.command(self, '$stdout.sync = true; puts "SPILT"; warn "\e[2JSPILT"; STDIN.read and warn "SPILT"; sleep 2; puts "end"; exit 3', "rcore: the program ended with exit status 3", "SPILT\n\e[2JSPILT\nSPILT\nend\n") },
+      SamplerCase.new("top command twice") { Screen.twice(self) },
       SamplerCase.new("top silent command") { Screen.command(self, "sleep 2", "rcore: the program ended with exit status 0", nil) },
       SamplerCase.new("top killed command") { Screen.command(self, '$stdout.sync = true; print "SPILT"; sleep 2; Process.kill(:KILL, $$)', "rcore: SIGKILL ended the program", "SPILT") },
     ]
@@ -181,5 +182,14 @@ module Screen
     test.same("after the screen", [ended, *("rcore: the output of the program is in #{path}" if output)], terminal.after.lines(chomp: true))
     test.same("the output", output, path && File.binread(path))
     test.same("files", path ? [File.basename(path)] : [], Dir.children(test.folder))
+  end
+
+  # A container may use a process id again, while the file of an earlier rcore is still there.
+  def self.twice(test)
+    2.times do |i|
+      terminal = Terminal.new(test, 24, 80, "unshare", "--pid", "--fork", "--mount-proc", "env", "TMPDIR=#{test.folder}", Suite::RCORE, "top", "--", RbConfig.ruby, "--disable-gems", "-e", "puts #{i}; sleep 2")
+      test.same("exit status", 0, terminal.close.exitstatus)
+    end
+    test.same("the files", %W[0\n 1\n], Dir.children(test.folder).map { |name| File.read(File.join(test.folder, name)) }.sort)
   end
 end

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,14 +108,14 @@ static struct rcore_error *watch(struct rcore_cli_target *target, struct rcore_t
  */
 static struct rcore_error *start(struct rcore_top *top, struct rcore_started *started)
 {
-	snprintf(top->log, sizeof(top->log), "%s/rcore-top-%d.log", rcore_temporary_folder(),
-		 (int)getpid());
-	int log = rcore_output_create_at(AT_FDCWD, top->log);
+	int log = rcore_temporary_create("rcore-top", top->log);
 	if (log < 0) {
 		int errnum = errno;
 		char escaped[256];
+		top->log[0] = '\0';
 		return rcore_error_os(errnum, "cannot write the output of the program to %s",
-				      rcore_escape(escaped, sizeof(escaped), top->log));
+				      rcore_escape(escaped, sizeof(escaped),
+						   rcore_temporary_folder()));
 	}
 	struct rcore_error *err = rcore_start(&top->asked->command, log, started);
 	close(log);

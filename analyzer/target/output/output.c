@@ -75,14 +75,23 @@ int rcore_output_create_at(int folder, const char *name)
 	return openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 }
 
+int rcore_temporary_create(const char *name, char ret[PATH_MAX])
+{
+	int length = snprintf(ret, PATH_MAX, "%s/%s.XXXXXX", rcore_temporary_folder(), name);
+	if (length >= PATH_MAX) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	return mkostemp(ret, O_CLOEXEC);
+}
+
 int rcore_temporary_open(void)
 {
 	int fd = open(rcore_temporary_folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR))
 		return fd;
 	char path[PATH_MAX];
-	snprintf(path, sizeof(path), "%s/rcore.XXXXXX", rcore_temporary_folder());
-	fd = mkostemp(path, O_CLOEXEC);
+	fd = rcore_temporary_create("rcore", path);
 	if (fd >= 0)
 		unlink(path);
 	return fd;

@@ -118,6 +118,11 @@ int rcore_output_create_at(int folder, const char *name);
  * on failure.
  */
 int rcore_temporary_open(void);
+/*
+ * Creates a file there that only the user can read, and sets `ret` to its path:
+ * `name`, and an ending that no other file has. Returns as above.
+ */
+int rcore_temporary_create(const char *name, char ret[PATH_MAX]);
 const char *rcore_temporary_folder(void);
 
 #endif
