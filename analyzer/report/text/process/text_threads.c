@@ -182,7 +182,8 @@ static void print_living(struct rcore_text *text)
 
 /*
  * Whether nothing is left of a thread but fibers that have ended, too, until
- * the garbage collector frees them. A program that starts many threads has many.
+ * the garbage collector frees them. A program that starts many threads has
+ * many.
  */
 static bool is_spent(const struct rcore_text *text, size_t index)
 {
