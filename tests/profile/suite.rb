@@ -237,6 +237,9 @@ class Suite
     cut = table.call
     check("rows of zeroes", wanted.positive? && cut.lines.grep(nothing).empty? && cut.include?("\n#{wanted} methods with less than 0.0005 s left out (--all shows each)\n"), cut)
     groups = report(recorded, "--mode", "cpu", "--by", "thread").first
+    own = /^ +0\.000 +[\d.]+% +\d+\.\d+ +[\d.]+% +[\d.]+%  /
+    check("methods of a group without time of their own", groups.lines.grep(own).empty? && groups.include?(" methods with less than 0.0005 s of their own left out (--all shows each)\n"), groups)
+    check("all methods of a group", report(recorded, "--mode", "cpu", "--by", "thread", "--all").first.lines.grep(own).any?)
     check("groups of zeroes", groups.match?(/^\d+ groups? with less than 0\.0005 s left out/) && !groups.match?(/^\S.*  0\.000 s \(/), groups)
   end
 

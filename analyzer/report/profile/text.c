@@ -175,22 +175,24 @@ static struct rows sort_and_cut(const struct rcore_profile_report *report,
 	return rows;
 }
 
+/* `own` is " of their own", or "" for an amount in all. */
 static void write_zeroes(const struct rcore_profile_report *report, size_t zeroes,
-			 const char *of, FILE *out)
+			 const char *of, const char *own, FILE *out)
 {
 	if (zeroes)
-		fprintf(out, "%zu %s%s with %s left out (--all shows each)\n", zeroes, of,
+		fprintf(out, "%zu %s%s with %s%s left out (--all shows each)\n", zeroes, of,
 			rcore_plural(zeroes),
 			rcore_measure_words[report->measure].is_time ? "less than 0.0005 s"
-								     : "0");
+								     : "0",
+			own);
 }
 
 static void write_rest(const struct rcore_profile_report *report, const struct rows *rows,
-		       FILE *out)
+		       const char *own, FILE *out)
 {
 	if (rows->more)
 		fprintf(out, "... and %zu more\n", rows->more);
-	write_zeroes(report, rows->zeroes, "method", out);
+	write_zeroes(report, rows->zeroes, "method", own, out);
 }
 
 /*
@@ -224,7 +226,7 @@ static struct rcore_error *write_application(const struct rcore_profile_report *
 		write_name(report, methods.items[i].function, "(none)", out);
 	}
 	if (rows.shown) {
-		write_rest(report, &rows, out);
+		write_rest(report, &rows, "", out);
 		putc('\n', out);
 	}
 	rcore_methods_deinit(&methods);
@@ -240,14 +242,20 @@ static struct rcore_error *write_table(const struct rcore_profile_report *report
 		rcore_methods_init(report->totals, report->measure, group, &methods);
 	if (err)
 		return err;
-	struct rows rows = sort_and_cut(report, &methods, report->rows, false);
+	/*
+	 * Of each group, the callers that do nothing themselves are mostly the
+	 * same, such as those of a server. Calls are made by the last frame
+	 * alone, so there the callers are what is asked for.
+	 */
+	bool only_self = group->is_one && is_time;
+	struct rows rows = sort_and_cut(report, &methods, report->rows, only_self);
 	fprintf(out, "%s%9s %6s %9s %6s %10s  %s\n",
 		report->is_diff ? "    +self    +total " : "", is_time ? "self s" : "self", "",
 		is_time ? "total s" : "total", "", "residency", "method");
 	for (size_t i = 0; i < rows.shown; i++)
 		write_method(report, &methods.items[i], methods.whole,
 			     methods.samples[RCORE_SIDE_NEW], out);
-	write_rest(report, &rows, out);
+	write_rest(report, &rows, only_self ? " of their own" : "", out);
 	rcore_methods_deinit(&methods);
 	return NULL;
 }
@@ -287,7 +295,7 @@ static struct rcore_error *write_groups(const struct rcore_profile_report *repor
 	}
 	if (zeroes)
 		putc('\n', out);
-	write_zeroes(report, zeroes, "group", out);
+	write_zeroes(report, zeroes, "group", "", out);
 	rcore_methods_deinit(&groups);
 	return err;
 }
