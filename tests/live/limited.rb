@@ -34,7 +34,7 @@ module Limited
     return test.fail("#{name} waits for nothing") unless wait
     found = wait["within"]
     test.same(name, limit, found && found.values_at("method", "seconds"))
-    ending = limit ? ", within #{limit[0]}(#{limit[1]})" : nil
+    ending = limit && ", within #{limit[0]}#{"(#{limit[1]})" if limit[1]}"
     test.same("text of #{name}: #{wait["text"]}", ending, wait["text"][/, within .*/])
   end
 

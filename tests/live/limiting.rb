@@ -70,6 +70,26 @@ module ActiveSupport
   end
 end
 
+# As RubyGems'. Whatever a program passes to it, only a number is one.
+module Gem
+  module Timeout
+    def self.timeout(sec, klass = nil, message = nil)
+      yield(sec)
+    end
+  end
+end
+
+class Nanoseconds
+end
+
+def odd(name, limit)
+  TRUTH[name] = ["Gem::Timeout.timeout", nil]
+  Thread.new do
+    Thread.current.name = name
+    Gem::Timeout.timeout(limit) { sleep }
+  end
+end
+
 class Includes
   include ::Timeout if REALLY
 
@@ -110,6 +130,9 @@ threads = [
   thread("included", 91_000) { Includes.new.wait },
   thread("in a fiber", 92_004) { Timeout.timeout(92_004) { Fiber.new { sleep }.resume } },
   thread("deep", 92_005) { Timeout.timeout(92_005) { 100.downto(0).inject(-> { sleep }) { |below, _| -> { [1].each { below.call } } }.call } },
+  odd("named like a number", Nanoseconds),
+  odd("a complex number", Complex(1, 2)),
+  odd("a text", "5"),
   thread("mine", nil) { Mine::Timeout.timeout(92_006) { sleep } },
 ]
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/count.h"
 #include "base/text.h"
@@ -30,17 +31,21 @@ static const struct {
 /* How many fibers to follow that resumed each other. */
 enum { RESUMED_LIMIT = 64 };
 
-/* What Ruby inspects a number as: "5", "0.5" or "(1/2)". False: it is none. */
+/*
+ * What Ruby inspects a number as: "5", "0.5" or "(1/2)". False: it is none, but
+ * may be a class whose name begins like NaN or Infinity.
+ */
 static bool is_number(const char *text, double *ret)
 {
 	char *end;
-	text += *text == '(';
-	*ret = strtod(text, &end);
-	if (end == text)
+	bool is_rational = *text == '(';
+	text += is_rational;
+	if (text[strspn(text, "-")] < '0' || text[strspn(text, "-")] > '9')
 		return false;
-	if (*end == '/')
-		*ret /= strtod(end + 1, NULL);
-	return true;
+	*ret = strtod(text, &end);
+	if (is_rational && *end == '/')
+		*ret /= strtod(end + 1, &end);
+	return !strcmp(end, is_rational ? ")" : "");
 }
 
 /*
