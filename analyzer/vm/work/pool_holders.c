@@ -13,7 +13,10 @@
 #include "ruby/object/value.h"
 #include "vm/work/pools_private.h"
 
-enum { CONNECTIONS = 10000 /* of one pool */ };
+enum {
+	CONNECTIONS = 10000, /* of one pool */
+	PURPOSES = 64,       /* that one thread lets go first; Rails has two */
+};
 
 bool rcore_pool_ivar(struct rcore_pool_search *search, uint64_t object, const char *name,
 		     uint64_t *ret)
@@ -162,10 +165,11 @@ static bool is_compatible(struct rcore_pool_search *search, uint64_t pair)
 	struct rcore_error *err = rcore_array(search->ruby, pair, &elements, &length);
 	if (!err && length > 1 && !rcore_read_u64(memory, elements + 8, &compatible))
 		err = rcore_array(search->ruby, compatible, &elements, &length);
-	for (uint64_t i = 0; !err && !found && i < length && i < CONNECTIONS; i++)
+	for (uint64_t i = 0; !err && !found && i < length && i < PURPOSES; i++)
 		found = !rcore_read_u64(memory, elements + i * sizeof(purpose), &purpose) &&
 			!purpose;
-	found |= err != NULL;
+	/* Who may let others go first is not what they wait for. */
+	found |= err || length > PURPOSES;
 	rcore_error_free(err);
 	return found;
 }
