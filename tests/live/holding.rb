@@ -25,7 +25,7 @@ middle = Thread.new { last.value }
 child = spawn("sleep", "4321")
 Thread.new { Process::wait(child) }
 Thread.new { Process::wait }
-DETACHED = Array.new(3) { Process.detach(spawn("sleep", "4321")) }
+DETACHED = Array.new(3) { Process::detach(spawn("sleep", "4321")) }
 File.write("detached", DETACHED.map(&:pid).join(" "))
 File.write("pid", Process.pid)
 count_forever

@@ -100,8 +100,8 @@ struct rcore_error *rcore_record_finish(struct rcore_record *record,
 	bool is_unread = !record->outputs.count && rcore_screen_is_unread();
 	/* No sample meets --where: none is kept, so none is lost. */
 	bool is_empty = failure && failure->code == RCORE_ERROR_USAGE && !failed.count;
-	bool is_lost = (failure && !is_empty) || is_removed ||
-		       (record->path && !record->is_kept);
+	bool is_lost =
+		(failure && !is_empty) || is_removed || (record->path && !record->is_kept);
 	*ret_status = is_partial;
 	if (!err) {
 		err = failure;

@@ -113,9 +113,9 @@ static struct rcore_error *start(struct rcore_top *top, struct rcore_started *st
 		int errnum = errno;
 		char escaped[256];
 		top->log[0] = '\0';
-		return rcore_error_os(errnum, "cannot write the output of the program to %s",
-				      rcore_escape(escaped, sizeof(escaped),
-						   rcore_temporary_folder()));
+		return rcore_error_os(
+			errnum, "cannot write the output of the program to %s",
+			rcore_escape(escaped, sizeof(escaped), rcore_temporary_folder()));
 	}
 	struct rcore_error *err = rcore_start(&top->asked->command, log, started);
 	close(log);

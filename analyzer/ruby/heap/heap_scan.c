@@ -130,8 +130,7 @@ static bool read_heads(struct scan *scan)
 						   .size = scan->head};
 	}
 	if (!scan->head || !rcore_live_scan(scan->ruby->live, scan->ruby->reads_now,
-					    scan->ranges.items, scan->count, visit_head,
-					    scan))
+					    scan->ranges.items, scan->count, visit_head, scan))
 		return false;
 	for (size_t i = 0; i < scan->count; i++)
 		if (!scan->pages[i].slots ||
@@ -246,7 +245,8 @@ static bool scan_all(struct scan *scan, uint64_t list, bool unprotected)
 	scan->addresses = rcore_calloc(scan->count, sizeof(*scan->addresses));
 	scan->heads = rcore_calloc(scan->count, sizeof(*scan->heads));
 	scan->pages = rcore_calloc(scan->count, sizeof(*scan->pages));
-	return scan->addresses && scan->heads && scan->pages && (!unprotected || add_bits(scan)) &&
+	return scan->addresses && scan->heads && scan->pages &&
+	       (!unprotected || add_bits(scan)) &&
 	       !rcore_read(scan->ruby->memory, list, scan->addresses,
 			   scan->count * sizeof(*scan->addresses)) &&
 	       read_heads(scan) &&

@@ -36,7 +36,8 @@ static void place(struct rcore_live_range *ranges, size_t count, uint8_t *room,
 {
 	size_t size = 0, i = 0;
 	ret->count = 0;
-	while (i < count && ret->count < RUNS && ranges[i].size <= RCORE_LIVE_SCAN_MOST - size) {
+	while (i < count && ret->count < RUNS &&
+	       ranges[i].size <= RCORE_LIVE_SCAN_MOST - size) {
 		struct rcore_live_range *run = &ret->items[ret->count++];
 		size_t used = rcore_live_run_of(&ranges[i], count - i,
 						RCORE_LIVE_SCAN_MOST - size, run);
