@@ -184,10 +184,12 @@ static struct rcore_error *note_end(struct work *work, const struct rcore_record
 					   recording->problem->message);
 		return text ? add_note(work, name, text) : rcore_error_no_memory();
 	}
-	return recording->is_ended
-		       ? NULL
-		       : add_note(work, name,
-				  "the recording has no end: rcore record is still running, or "
+	if (recording->is_ended)
+		return NULL;
+	return add_note(work, name,
+			work->request->is_new
+				? "the recording has no end, which could not be written"
+				: "the recording has no end: rcore record is still running, or "
 				  "was killed");
 }
 

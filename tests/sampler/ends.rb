@@ -127,8 +127,9 @@ module Ends
     code = "def a(n) = n.zero? ? 2_000.times { |i| i.to_s } : n % 7 < 3 ? b(n / 2) : a(n - 1)\ndef b(n) = n.zero? ? 1_000.times(&:to_s) : rand < 0.5 ? a(n - 1) : b(n - 1)\nloop { a(rand(99)) }"
     pid = Process.spawn(RbConfig.ruby, "--disable-gems", "-e", code, pgroup: true)
     path = File.join(test.folder, "large.rec")
-    _, err, status = Open3.capture3("sh", "-c", 'ulimit -f 24; exec "$@"', "sh", *SamplerCase::ROOT, Suite::RCORE, "record", "-p", pid.to_s, "-d", "30", "-r", "999", "-o", path)
+    _, err, status = Open3.capture3("sh", "-c", 'ulimit -f 64; exec "$@"', "sh", *SamplerCase::ROOT, Suite::RCORE, "record", "-p", pid.to_s, "-d", "30", "-r", "999", "-o", path, "-o", File.join(test.folder, "large.txt"))
     test.same("the exit status", 2, status.exitstatus || status.inspect)
+    test.fail("the end in #{err}") unless err.include?("large.rec: the recording has no end, which could not be written")
     test.fail("not an error: #{err}") unless err.include?("large.rec: cannot write the recording: File too large")
     out, err, status = test.rcore("report", path)
     test.fail("report: #{status} #{err}") unless status.zero? && out.include?("method")
