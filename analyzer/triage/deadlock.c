@@ -86,7 +86,9 @@ static int interlock_edge(const struct rcore_snapshot *snapshot, int fiber, int 
 	if ((size_t)number >= count)
 		return -1;
 	/* The thread holds it: its current fiber must continue. */
-	return blocker_of(snapshot, snapshot->fibers[holders[number]].thread);
+	int thread = snapshot->fibers[holders[number]].thread;
+	/* No condition of ShareLock is about the thread that waits. */
+	return thread == snapshot->fibers[fiber].thread ? -1 : blocker_of(snapshot, thread);
 }
 
 static int edge(const struct rcore_snapshot *snapshot, int index, int reason)

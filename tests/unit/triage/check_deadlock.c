@@ -91,6 +91,35 @@ START_TEST(test_join)
 }
 END_TEST
 
+/* `holders` share the interlock, which T1 waits to lock, and T2 waits for T1. */
+static void expect_interlock(int *holders, size_t count, const char *expected)
+{
+	struct rcore_test_threads test;
+	struct rcore_pool pool = {.kind = RCORE_WAIT_INTERLOCK,
+				  .object = 0x50,
+				  .holders = holders,
+				  .holder_count = count};
+	rcore_test_threads_init(&test, 2, 0);
+	test.snapshot.pools = &pool;
+	test.snapshot.pool_count = 1;
+	struct rcore_wait *wait = rcore_test_wait(&test, 0, RCORE_WAIT_INTERLOCK);
+	wait->object = pool.object;
+	wait->wants = "lock";
+	rcore_test_join(&test, 1, 0);
+	expect(&test, expected);
+}
+
+/* No thread waits for its own share. */
+START_TEST(test_interlock)
+{
+	int holders[] = {0, 1};
+	expect_interlock(holders, 1, "");
+	expect_interlock(holders, 2,
+			 "T1 waits to lock the Rails interlock 0x50 shared by T2, which waits "
+			 "for the end of T1\n");
+}
+END_TEST
+
 /* An exception ends the wait after some time, whatever it is for. */
 START_TEST(test_within)
 {
@@ -236,7 +265,7 @@ int main(void)
 	const TTest *const tests[] = {test_two,    test_three_and_two, test_join,
 				      test_within, test_places,        test_none,
 				      test_fibers, test_tasks,         test_owned_by_threads,
-				      test_ended,  test_long};
+				      test_ended,  test_long,          test_interlock};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
 		.name = "deadlock", .tests = tests, .count = RCORE_COUNT(tests)});
 }
