@@ -14,7 +14,9 @@ struct known {
 	struct {
 		uint64_t pc;
 		/* The snapshot shares the strings of one function. */
-		const char *function;
+		const char *function, *file;
+		/* A recursive function may be inlined into itself. */
+		int line;
 		bool is_inlined;
 	} key;
 	size_t index;
@@ -84,6 +86,8 @@ static size_t code_of(struct writer *writer, const struct rcore_native_frame *fr
 	memset(&wanted, 0, sizeof(wanted));
 	wanted.key.pc = frame->pc;
 	wanted.key.function = frame->function;
+	wanted.key.file = frame->file;
+	wanted.key.line = frame->line;
 	wanted.key.is_inlined = frame->is_inlined;
 	HASH_FIND(hh, writer->known, &wanted.key, sizeof(wanted.key), known);
 	if (known)

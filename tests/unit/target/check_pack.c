@@ -214,6 +214,9 @@ static void teardown(void)
 	rcore_arena_deinit(&arena);
 }
 
+/* Frames of one function share its strings. */
+static const char hostile[] = "a \xff\n", path[] = "a.c";
+
 static const struct rcore_native_frame frames[] = {
 	{.pc = 0x7f0000001000,
 	 .sp = 0x7ffe00000000,
@@ -225,9 +228,19 @@ static const struct rcore_native_frame frames[] = {
 	{.pc = 0x7f0000002000,
 	 .sp = 0x7ffe00000020,
 	 .is_inlined = true,
-	 .function = "a \xff\n",
-	 .file = "a.c",
+	 .function = hostile,
+	 .file = path,
 	 .line = 3,
+	 .module = "x.so",
+	 .gem = "x-1.0",
+	 .trust = RCORE_TRUST_CFI},
+	/* a recursive function that was inlined into itself */
+	{.pc = 0x7f0000002000,
+	 .sp = 0x7ffe00000020,
+	 .is_inlined = true,
+	 .function = hostile,
+	 .file = path,
+	 .line = 4,
 	 .module = "x.so",
 	 .gem = "x-1.0",
 	 .trust = RCORE_TRUST_CFI},
@@ -246,7 +259,10 @@ static struct rcore_pack_facts sample(void)
 {
 	static const uint64_t fibers[] = {0x7f1000000000, 0x10};
 	static struct rcore_packed_stack stacks[] = {
-		{.tid = 77, .frames = frames, .frame_count = 4, .problem = "cut \x1b"},
+		{.tid = 77,
+		 .frames = frames,
+		 .frame_count = RCORE_COUNT(frames),
+		 .problem = "cut \x1b"},
 		{.fiber = 0x7f1000000000, .frames = frames, .frame_count = 2},
 		{.tid = 78},
 	};
