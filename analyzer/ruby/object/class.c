@@ -45,7 +45,7 @@ static struct rcore_error *in_box(struct rcore_ruby *ruby, uint64_t klass, uint6
  *   3.2 on     RClass | rb_classext_struct     in one slot, one after the other
  *   4.0 on     ... | st_table of a Ruby::Box to its rb_classext_struct
  */
-struct rcore_error *rcore_classext(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret)
+struct rcore_error *rcore_prime_classext(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret)
 {
 	const struct rcore_layout *layout = ruby->layout;
 	if (rcore_has(&layout->klass.ptr))
@@ -54,7 +54,13 @@ struct rcore_error *rcore_classext(struct rcore_ruby *ruby, uint64_t klass, uint
 		*ret = klass + (uint64_t)layout->klass_and_ext.classext.offset;
 	else
 		*ret = klass + layout->klass.size;
-	return ruby->main_box ? in_box(ruby, klass, ret) : NULL;
+	return NULL;
+}
+
+struct rcore_error *rcore_classext(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret)
+{
+	struct rcore_error *err = rcore_prime_classext(ruby, klass, ret);
+	return !err && ruby->main_box ? in_box(ruby, klass, ret) : err;
 }
 
 struct rcore_error *rcore_class_super(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret)

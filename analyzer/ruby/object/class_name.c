@@ -16,15 +16,18 @@ struct raw_names {
 	uint64_t attached;
 };
 
-static struct rcore_error *names_from_fields(struct rcore_ruby *ruby, uint64_t ext,
-					     bool is_singleton, struct raw_names *ret)
+static struct rcore_error *names_from_fields(struct rcore_ruby *ruby, uint64_t klass,
+					     uint64_t ext, bool is_singleton,
+					     struct raw_names *ret)
 {
-	uint64_t permanent = 0;
+	uint64_t permanent = 0, prime = 0;
 	struct rcore_error *err = RCORE_GET(ruby, ext, classext, classpath, &ret->path);
 	if (!err)
 		err = RCORE_GET(ruby, ext, classext, permanent_classpath, &permanent);
 	if (!err && is_singleton)
-		err = RCORE_GET(ruby, ext, classext, attached_object, &ret->attached);
+		err = rcore_prime_classext(ruby, klass, &prime);
+	if (!err && is_singleton)
+		err = RCORE_GET(ruby, prime, classext, attached_object, &ret->attached);
 	ret->permanent = permanent;
 	return err;
 }
@@ -151,7 +154,7 @@ static struct rcore_error *read_name(struct rcore_ruby *ruby, uint64_t klass,
 	name->is_module = (flags & RCORE_T_MASK) == RCORE_T_MODULE;
 	name->is_singleton = !name->is_module && flags & ruby->layout->traits.singleton_flag;
 	if (rcore_has(&ruby->layout->classext.classpath))
-		err = names_from_fields(ruby, ext, name->is_singleton, &raw);
+		err = names_from_fields(ruby, klass, ext, name->is_singleton, &raw);
 	else
 		err = names_from_ivars(ruby, klass, &raw);
 	if (err)

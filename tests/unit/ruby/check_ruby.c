@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "fake_ivar.h"
 #include "ruby/object/array.h"
 #include "ruby/object/class_name.h"
 #include "ruby/heap/heap.h"
@@ -232,6 +233,32 @@ START_TEST(test_class_name)
 	uint64_t none = fake_string(&fake, "no class");
 	ck_assert_int_eq(code(rcore_class_name(&ruby, none, &name)), RCORE_ERROR_CORRUPT);
 	ck_assert_int_eq(code(rcore_class_name(&ruby, 0x10000, &name)), RCORE_ERROR_FAULT);
+}
+END_TEST
+
+/*
+ * A box's copy of a singleton class has no attached object: only the class
+ * itself has it.
+ */
+START_TEST(test_singleton_in_box)
+{
+	enum { BOXABLE = 1 << 16 };
+	struct rcore_class_name name;
+	begin(_i);
+	if (!rcore_has(&fake.layout.vm.main_box))
+		return;
+	make_classes();
+	const size_t size = fake.layout.classext.size;
+	uint64_t klass = classes.foo_singleton, box = classes.foo;
+	struct fake_ivar own = {box, fake_alloc(&fake.target, size, 8)};
+	fake_put_field(&fake.target, klass, &fake.layout.basic.flags,
+		       RCORE_T_CLASS | fake.layout.traits.singleton_flag | BOXABLE);
+	fake_put(&fake.target, klass + fake.layout.klass.size + size,
+		 fake_st_table(&fake, &own, 1, 0));
+	ruby.main_box = box;
+	OK(rcore_class_name(&ruby, klass, &name));
+	ck_assert(name.is_singleton);
+	ck_assert_uint_eq(name.attached, classes.foo);
 }
 END_TEST
 
@@ -656,6 +683,7 @@ int main(void)
 		test_find_id,
 		test_symbols_search,
 		test_class_name,
+		test_singleton_in_box,
 		test_qualified_name,
 		test_method,
 		test_iseq,
