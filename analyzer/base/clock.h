@@ -24,7 +24,7 @@ static inline uint64_t rcore_clock_thread_ns(void)
 	return rcore_clock_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* Returns the same for all threads of this process. */
+/* Returns the same, summed over all threads of this process. */
 static inline uint64_t rcore_clock_process_ns(void)
 {
 	return rcore_clock_of(CLOCK_PROCESS_CPUTIME_ID);

@@ -60,7 +60,7 @@ bool rcore_utf8_valid(const char *text)
 	return true;
 }
 
-/* A byte that is no part of a character is one of its own. */
+/* A byte that belongs to no valid character counts as one. */
 size_t rcore_utf8_cut(const char *text, size_t most)
 {
 	enum { CONTINUATIONS = 3 };

@@ -35,20 +35,20 @@ size_t rcore_utf8_decode(const char *text, uint32_t *ret);
 bool rcore_utf8_valid(const char *text);
 
 /*
- * Returns to how many bytes, at most `most`, a text can be cut without cutting
- * a character; its whole length if that fits.
+ * Returns the largest length, at most `most` bytes, to which a text can be cut
+ * without splitting a character.
  */
 size_t rcore_utf8_cut(const char *text, size_t most);
 
 /*
- * Removes the first bytes of a character at the end of a text: the kernel and
- * programs cut names anywhere.
+ * Removes an incomplete character from the end of a text: the kernel and
+ * programs cut names at any byte.
  */
 void rcore_utf8_trim(char *text);
 
 /*
- * Formats like snprintf(), and returns `buffer`. What does not fit is cut off
- * without cutting a character, and ends with "...".
+ * Formats like snprintf(), and returns `buffer`. If the text does not fit, cuts
+ * it between two characters and ends it with "...".
  */
 const char *rcore_format(char *buffer, size_t size, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -3,9 +3,10 @@
 #include "base/text.h"
 
 /*
- * How many columns a terminal needs for a character. A locale of UTF-8 knows
- * that, too, but a container often has none. From Unicode 15 and wcwidth(3) of
- * glibc 2.36; ranges may contain characters that are not assigned.
+ * How many columns a terminal needs for a character. wcwidth(3) only returns
+ * this in a UTF-8 locale, which a container often lacks. The tables are from
+ * Unicode 15 and wcwidth(3) of glibc 2.36; ranges may contain characters that
+ * are not assigned.
  */
 
 struct range {

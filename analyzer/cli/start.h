@@ -15,8 +15,9 @@ struct rcore_started {
 
 /*
  * Starts the program with rcore's own standard files. If `output` is not -1,
- * the program gets that file instead of a terminal, and no input from one.
- * Ctrl-C reaches the program, too. Error: OS if it cannot be run.
+ * the program writes to it wherever it would write to a terminal, and reads
+ * nothing from one. Ctrl-C reaches the program, too. Error: OS if it cannot be
+ * run.
  */
 struct rcore_error *rcore_start(const struct rcore_strings *command, int output,
 				struct rcore_started *ret);

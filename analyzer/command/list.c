@@ -41,8 +41,8 @@ static struct rcore_error *check_word(const struct rcore_command *command, const
 }
 
 /*
- * A word of letters alone is rather a subcommand that does not exist than the
- * name of a core that does not.
+ * A word of only letters and hyphens is more likely a mistyped subcommand than
+ * a core that does not exist.
  */
 static struct rcore_error *check_first(const struct rcore_command *command, const char *word)
 {

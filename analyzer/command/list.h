@@ -54,9 +54,9 @@ const struct rcore_command *rcore_find_subcommand(const struct rcore_command *co
 
 /*
  * Checks the words of a command that was called without a subcommand. Fails if
- * one of them is (nearly) the name of a subcommand, but not that of a file, or
- * if the first is a plain word and neither.
- * Error: USAGE.
+ * one of them is the name of a subcommand, or close to one, and not that of a
+ * file. Also fails if the first word has only letters and hyphens, and is not
+ * the name of a file. Error: USAGE.
  */
 struct rcore_error *rcore_check_subcommand(const struct rcore_command *command,
 					   const struct rcore_strings *words);

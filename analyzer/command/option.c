@@ -131,7 +131,7 @@ static const char *const wanted[] = {
 	[RCORE_OPTION_VERSION] = "a Ruby release such as 3.3.8",
 };
 
-/* Without the folder, nothing is found in it, as if it were empty. */
+/* Without this check, a missing folder would look like an empty one. */
 static struct rcore_error *check_folder(const struct rcore_option *option, const char *value)
 {
 	struct stat status;

@@ -246,7 +246,7 @@ static struct rcore_error *check_where(const struct work *work)
 		return NULL;
 	rcore_label_keys_text(&work->totals->label_keys, work->totals->profile, keys,
 			      sizeof(keys));
-	/* rcore record has not kept them. */
+	/* This is 0 if `rcore record --where` has not kept them. */
 	if (work->totals->filtered)
 		snprintf(others, sizeof(others), "samples with other labels, or none: %zu; ",
 			 (size_t)work->totals->filtered);

@@ -54,8 +54,8 @@ struct rcore_packed_live {
 enum { RCORE_PACK_REDACTED = 16 };
 
 /*
- * What a pack has of each frame. Packs of older versions do not say it: then
- * none of these is set.
+ * Which values of each frame a pack contains. Packs of older versions have no
+ * such record: then none of these is set.
  */
 enum {
 	RCORE_PACK_VALUES_KNOWN = 1,

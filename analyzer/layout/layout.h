@@ -104,7 +104,7 @@ struct rcore_traits {
 	bool name_error_inspects;
 	/* ec->local_storage is a st_table. */
 	bool local_storage_is_st;
-	/* A thread waiting for the autoload of another sleeps without lock. */
+	/* A thread that waits for another's autoload sleeps without a lock. */
 	bool autoload_sleeps;
 	/* VM_ENV_FLAG_ISOLATED's bit means that, not PASSED. */
 	bool env_isolated;

@@ -395,7 +395,7 @@ struct rcore_module_info {
 	const char *build_id, *file_build_id; /* hex; NULL: none */
 	/* "found", "unverified", "wrong build", "missing". */
 	const char *status;
-	/* That has its DWARF; NULL: none, or not looked for. */
+	/* The file that has its DWARF; NULL: none, or rcore did not look. */
 	const char *debug_file;
 	const char *lost; /* what is unknown without it; NULL: nothing */
 	const char *fix;  /* the command that gets it; NULL: none needed */

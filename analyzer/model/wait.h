@@ -88,8 +88,8 @@ struct rcore_wait {
 	bool has_counts;
 	/*
 	 * Items in the queue, or connections in use, or how often a semaphore
-	 * is acquired, or how many threads hold the interlock; and fibers that
-	 * wait like this one, which counts too.
+	 * is acquired, or how many threads hold the interlock; and how many
+	 * fibers wait like this one, including it.
 	 */
 	uint64_t length, waiting;
 	/* Of a SizedQueue, pool or semaphore; 0: a Queue, or unknown. */
@@ -113,15 +113,15 @@ struct rcore_wait {
 	 */
 	const char *type;
 	/*
-	 * "Timeout.timeout": a method whose block the wait is in, which ends
-	 * the wait after some time. Of several, the one with the least seconds.
-	 * NULL: none.
+	 * "Timeout.timeout": the method that ends the wait after some time,
+	 * because the wait is in its block. Of several, the one with the fewest
+	 * seconds. NULL: none.
 	 */
 	const char *within;
 	const char *within_seconds; /* as Ruby inspects it; NULL: unknown */
 	/*
-	 * INTERLOCK: "lock", so that nobody else holds it, or "share"; NULL: it
-	 * has unlocked it, and lets others go first.
+	 * INTERLOCK: "lock", to be its only holder, or "share". NULL: it has
+	 * unlocked it, and lets others go first.
 	 */
 	const char *wants;
 };
@@ -145,8 +145,8 @@ struct rcore_lock {
 };
 
 /*
- * A pool of connections for which fibers wait, of Active Record and the like. A
- * semaphore is one, too, and the interlock of Rails.
+ * A pool of connections, such as Active Record's, for which fibers wait. A
+ * semaphore and the interlock of Rails count as pools, too.
  */
 struct rcore_pool {
 	enum rcore_wait_kind kind; /* of the fibers that wait for it */
@@ -160,11 +160,11 @@ struct rcore_pool {
 	size_t holder_count;
 	int *waiters; /* fibers */
 	size_t waiter_count;
-	/* INTERLOCK: locked, by its only holder. */
+	/* INTERLOCK: its only holder has locked it. */
 	bool is_exclusive;
 	/*
-	 * INTERLOCK: fibers that have let go of their share to lock it. Nobody
-	 * else begins to share it before.
+	 * INTERLOCK: fibers that have released their share to lock it. No other
+	 * fiber begins to share it before they have.
 	 */
 	int *first;
 	size_t first_count;

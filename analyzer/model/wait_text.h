@@ -54,14 +54,14 @@ static inline bool rcore_wait_is_exclusive(const struct rcore_wait *wait)
 	return wait->wants && !strcmp(wait->wants, "lock");
 }
 
-/* How many of those that hold the interlock are looked at. */
+/* At most so many holders of the interlock are looked at. */
 enum { RCORE_INTERLOCK_HOLDERS = 64 };
 
 /*
- * Fills `ret`, which has room for RCORE_INTERLOCK_HOLDERS fibers, with those
- * that hold the interlock that another one waits for, and returns how many
- * there are in it. If it is shared and the other one wants to share it, too,
- * these are those that go first.
+ * Finds the fibers that hold the interlock for which another fiber waits. Fills
+ * `ret`, which has room for RCORE_INTERLOCK_HOLDERS of them, and returns their
+ * number. If the interlock is not locked and the other fiber does not want to
+ * lock it, finds those that want to lock it instead (rcore_pool.first).
  */
 size_t rcore_interlock_holders(const struct rcore_snapshot *snapshot,
 			       const struct rcore_wait *wait, int *ret);

@@ -31,7 +31,7 @@ void rcore_label_keys_text(const struct rcore_label_keys *keys,
 		used += (size_t)snprintf(buffer + used, size - used, "%s %s", i ? "," : "",
 					 key);
 	}
-	/* Text that did not fit was cut anywhere. */
+	/* snprintf() may have cut a character. */
 	if (used >= size)
 		buffer[rcore_utf8_cut(buffer, size - 2)] = '\0';
 	if (keys->has_more && used < size)

@@ -151,11 +151,11 @@ struct rcore_profile_samples {
 struct rcore_profile {
 	struct rcore_bytes_set strings;
 	struct rcore_record_set functions, frames, nodes, processes, threads, fibers, states;
-	/* What may change of each process, by its number; private. */
+	/* What may change in a process, by its number; private. */
 	struct rcore_profile_changes {
 		struct rcore_profile_change {
 			uint32_t title; /* string, the last one */
-			uint64_t ended; /* 0: not that rcore knows */
+			uint64_t ended; /* 0: not known to have ended */
 		} * items;
 		size_t count;
 	} changes;
@@ -213,8 +213,8 @@ void rcore_profile_set_title(struct rcore_profile *profile, uint32_t process, ui
 uint32_t rcore_profile_title(const struct rcore_profile *profile, uint32_t process);
 
 /*
- * Sets when a process ended, in nanoseconds since the recording began, at least
- * 1.
+ * Sets when a process ended. `time` is in nanoseconds since the recording
+ * began, and at least 1.
  */
 void rcore_profile_end_process(struct rcore_profile *profile, uint32_t process, uint64_t time);
 /* Returns that time; 0: it has not ended, or that is not known. */

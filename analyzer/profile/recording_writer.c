@@ -18,7 +18,7 @@ struct rcore_recording_writer {
 	int fd;
 	uint64_t size;                /* of the file's whole blocks */
 	size_t written[RCORE_TABLES]; /* entries that are in the file */
-	/* What the file has of each process. */
+	/* The titles and ends of processes that are in the file. */
 	struct {
 		struct rcore_profile_change *items;
 		size_t count, capacity;
@@ -173,7 +173,7 @@ static uint64_t value_of(const struct rcore_profile_change *change, enum rcore_s
 	return tag == RCORE_SECTION_TITLES ? change->title : change->ended;
 }
 
-/* Writes one kind of change of those processes that have changed. */
+/* Writes the titles or the ends that have changed since the last block. */
 static void add_changed(struct rcore_recording_writer *writer,
 			const struct rcore_profile *profile, enum rcore_section tag)
 {

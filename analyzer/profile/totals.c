@@ -251,7 +251,7 @@ static void add_labels(struct rcore_totals *totals, const struct rcore_profile *
 	}
 }
 
-/* Adds what has become of processes: their titles, and when they ended. */
+/* Adds the current titles of processes, and when they ended. */
 static void add_changes(struct rcore_totals *totals, const struct rcore_profile *from,
 			enum rcore_side side)
 {

@@ -57,12 +57,12 @@ struct rcore_timeline {
 	} by_thread, by_parked_fiber, by_key;
 };
 
-/* The samples of a process. */
+/* What the samples of a process add up to, and when it ended. */
 struct rcore_process_total {
 	struct rcore_amounts amounts;
 	/*
-	 * Nanoseconds of its threads, without parked fibers, and of these, in
-	 * which they waited for the GVL.
+	 * Wall time of its threads in nanoseconds, without parked fibers, and
+	 * how much of it they waited for the GVL.
 	 */
 	uint64_t threads, gvl;
 	uint64_t ended; /* as rcore_profile_ended() */
@@ -155,9 +155,9 @@ void rcore_totals_name_processes(struct rcore_totals *totals);
 
 /*
  * totals_times.c: adds the time of a sample to the duration of its side. A
- * sample represents the time around it, and one that was added up begins with
- * the first of its samples: half of what one of them represents before its
- * time.
+ * sample represents the time around it. One that sums up several samples has
+ * the time of the first of these, and begins half of what one of them
+ * represents before that.
  */
 void rcore_totals_add_time(struct rcore_totals *totals,
 			   const struct rcore_profile_sample *sample, enum rcore_side side);
@@ -185,7 +185,7 @@ void rcore_totals_add_process(struct rcore_totals *totals, enum rcore_side side,
 			      const struct rcore_profile_sample *sample);
 void rcore_totals_end_process(struct rcore_totals *totals, enum rcore_side side,
 			      uint32_t process, uint64_t time);
-/* Returns zeroes for a process without samples. */
+/* Returns zeroes for a process of which nothing was added. */
 struct rcore_process_total rcore_totals_process(const struct rcore_totals *totals,
 						uint32_t process, enum rcore_side side);
 

@@ -17,7 +17,7 @@ static struct rcore_process_total *total_of(struct rcore_totals *totals, uint32_
 	return &totals->processes.items[process].sides[side];
 }
 
-/* Recordings of older rcores know no processes, only the ids of threads'. */
+/* Recordings of older versions have no processes, only the pid of threads. */
 static uint32_t process_of(struct rcore_totals *totals, uint32_t number)
 {
 	const struct rcore_profile_thread *thread =

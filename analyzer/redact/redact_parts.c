@@ -218,7 +218,7 @@ static const struct rcore_part pool_parts[] = {
 };
 static const struct rcore_parts pool = PARTS(rcore_pool, pool_parts);
 
-/* As below. */
+/* Labels, paths, and the texts of waits. */
 static const struct rcore_part deadlock_parts[] = {
 	TEXT(rcore_deadlock, text),
 };

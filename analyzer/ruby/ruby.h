@@ -136,7 +136,7 @@ struct rcore_ruby {
 	 */
 	struct rcore_core *core;
 	struct rcore_live *live;
-	/* If live: no round is open, so reads return what it has now. */
+	/* For `live`: no round is open, so reads return the current memory. */
 	bool reads_now;
 	/*
 	 * Fibers of an earlier reading, from rb_fiber_t to index. Those that

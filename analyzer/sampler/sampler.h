@@ -189,8 +189,8 @@ struct rcore_sampler_options {
 	bool only_running;
 	bool is_single; /* for tests: trust the first copy */
 	/*
-	 * CLOCK_MONOTONIC of time 0 in the profile. If 0, that is when the
-	 * sampler has been opened: rcore_sampler_begun().
+	 * CLOCK_MONOTONIC at time 0 of the profile. If 0, time 0 is when the
+	 * sampler has been opened: see rcore_sampler_begun().
 	 */
 	uint64_t begun;
 };
@@ -319,7 +319,7 @@ uint64_t rcore_sampler_build(const struct rcore_sampler *sampler);
  */
 bool rcore_sampler_bpf_may_pass(const struct rcore_error *err);
 
-/* Returns CLOCK_MONOTONIC of time 0 in the profile, in nanoseconds. */
+/* Returns CLOCK_MONOTONIC at time 0 of the profile, in nanoseconds. */
 uint64_t rcore_sampler_begun(const struct rcore_sampler *sampler);
 
 /* Returns an error if the process has ended or has become another program. */

@@ -115,7 +115,7 @@ struct rcore_error *rcore_sampler_open(int pid, const struct rcore_options *open
 		rcore_error_free(err);
 		return ended;
 	}
-	/* To open it can take a second, in which nothing is sampled. */
+	/* Opening a sampler can take a second, in which nothing is sampled. */
 	if (!sampler->options.begun)
 		sampler->options.begun = rcore_clock_ns();
 	*ret = sampler;

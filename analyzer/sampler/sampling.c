@@ -146,7 +146,7 @@ static RCORE_HOT struct rcore_error *tick(struct rcore_sampling *sampling, uint6
 						  rcore_sampler_has_executed(member->sampler);
 		/* Adds what it did until it ended. */
 		err = member->is_copied ? rcore_records_add_last(sampling, now) : NULL;
-		/* A report describes the processes that are sampled then. */
+		/* A report only describes processes that are still sampled. */
 		if (!err && member->sampler && !sampling->reports)
 			err = report(sampling, false);
 		if (err)

@@ -58,9 +58,9 @@ struct rcore_sampling_options {
 	struct rcore_error *(*each_second)(struct rcore_sampling *sampling, bool is_last,
 					   void *context);
 	/*
-	 * Called to sleep until a time (base/clock.h), also while there is
-	 * nothing to sample; may be NULL. Return false, at once, to stop. Not
-	 * with `bpf`.
+	 * Called to sleep until a time (base/clock.h), even while there is
+	 * nothing to sample; may be NULL. To stop, it returns false at once.
+	 * Not with `bpf`.
 	 */
 	bool (*sleep)(uint64_t until, void *context);
 	void *context;

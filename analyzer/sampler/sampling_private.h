@@ -123,7 +123,9 @@ bool rcore_member_try(struct rcore_sampling *sampling, struct rcore_member *memb
 		      uint64_t now);
 /* Ends its samples; it stays a member. */
 void rcore_member_leave(struct rcore_sampling *sampling, struct rcore_member *member);
-/* If it was sampled and has ended, the profile says so. */
+/*
+ * Removes a member. If it was sampled and has ended, the profile gets its end.
+ */
 void rcore_member_drop(struct rcore_sampling *sampling, size_t index);
 /*
  * Returns whether no process is sampled, and none will be soon: all have

@@ -12,8 +12,8 @@
 /*
  * The edges of the graph lead from a fiber to the one without which it cannot
  * continue. A fiber has at most two: its wait, and REASON_THREAD. If it waits
- * for the interlock of Rails, it has one to each holder: numbers from REASONS
- * on.
+ * for the interlock of Rails, it also has one edge to each holder; these are
+ * numbered from REASONS on.
  */
 enum reason {
 	REASON_LOCK,
@@ -27,7 +27,7 @@ enum visit { VISIT_NEW, VISIT_OPEN, VISIT_DONE };
 
 struct step {
 	int fiber;
-	int next; /* the edge that is being followed: of enum reason */
+	int next; /* the edge that is followed: enum reason, or a holder */
 };
 
 struct graph {
@@ -85,9 +85,9 @@ static int interlock_edge(const struct rcore_snapshot *snapshot, int fiber, int 
 	size_t count = interlock_edges(snapshot, fiber, holders);
 	if ((size_t)number >= count)
 		return -1;
-	/* The thread holds it: its current fiber must continue. */
+	/* A thread holds the interlock, so its current fiber must continue. */
 	int thread = snapshot->fibers[holders[number]].thread;
-	/* No condition of ShareLock is about the thread that waits. */
+	/* ShareLock never makes a thread wait for itself. */
 	return thread == snapshot->fibers[fiber].thread ? -1 : blocker_of(snapshot, thread);
 }
 
@@ -142,7 +142,7 @@ static void write_step(const struct rcore_snapshot *snapshot, const struct step 
 	rcore_summary_current(snapshot, wait, next, out);
 }
 
-/* " in Cart#update (app/cart.rb:3)", so that no frames must be looked up. */
+/* " in Cart#update (app/cart.rb:3)": the reader need not look for the frame. */
 static void write_place(const struct rcore_fiber *fiber, FILE *out)
 {
 	const struct rcore_frame *place = rcore_summary_place(fiber);

@@ -13,8 +13,9 @@
  *                          the thread runs that holds it)
  *   waits for a thread  -> the fiber that this thread runs, if it blocks the
  *                          thread
- *   waits for the interlock of Rails -> the fibers that the threads run that
+ *   waits for the interlock of Rails -> the current fibers of the threads that
  *                          hold it, or that go first to lock it
+ *   waits for a task    -> the fiber of the task
  *   waits for an autoload -> the fiber that loads, if it is known
  *   a parked fiber      -> the fiber that its thread runs, if it blocks the
  *                          thread: no other fiber can run before

@@ -158,7 +158,9 @@ static size_t count_lockers(const struct rcore_snapshot *snapshot,
 	return count;
 }
 
-/* Those that wait to lock it also keep others from sharing it. */
+/*
+ * Counts those that wait to lock it, because they keep others from sharing it.
+ */
 static void write_interlock(const struct rcore_snapshot *snapshot,
 			    const struct rcore_pool *pool, FILE *out)
 {

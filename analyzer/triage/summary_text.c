@@ -202,10 +202,10 @@ void rcore_summary_current(const struct rcore_snapshot *snapshot, const struct r
 }
 
 /*
- * Writes what one fiber does after `before`, which ends with a blank. Also
+ * Writes what one fiber does after `before`, which ends with a space. Also
  * writes where, unless it waits for a lock or for another fiber. Returns the
- * fiber that it waits for, or -1. If the sentence continues with that one, the
- * limit comes first: ", which, within Timeout.timeout(5), waits for".
+ * fiber that it waits for, or -1. If the sentence continues with that fiber,
+ * writes the limit first: ", which, within Timeout.timeout(5), waits for".
  */
 static int write_link(const struct rcore_snapshot *snapshot, int index, const char *before,
 		      FILE *out)

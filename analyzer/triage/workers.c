@@ -141,9 +141,9 @@ static bool is_event_loop(const struct rcore_fiber *fiber,
 }
 
 /*
- * Whether it works on something that ends, such as a request. Commands, queries
- * and connections are also how a thread asks for work, and a task of Rake may
- * be the server itself.
+ * Whether it works on something that ends, such as a request. An idle thread
+ * may send a command or query, or hold a connection, to ask for work, and a
+ * Rake task may be the server itself.
  */
 static bool has_work(const struct rcore_fiber *fiber)
 {

@@ -59,7 +59,7 @@ Async do |task|
   # Tasks that wait for each other: for ever, and with timeouts.
   circle = Array.new(3) { |number| task.async { sleep 0.01 until circle; circle[(number + 1) % 3].wait } }
   pair = Array.new(2) { |number| task.async { |own| sleep 0.01 until pair; own.with_timeout(5000) { pair[1 - number].wait } } }
-  # A lock and a sleep have no time of their own for the block.
+  # rcore does not report the time of the block as the timeout of a lock or a sleep.
   lock = Mutex.new
   task.async { lock.synchronize { sleep } }
   task.async { |own| own.with_timeout(8000) { lock.synchronize {} } }

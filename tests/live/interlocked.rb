@@ -39,7 +39,7 @@ module Interlocked
       "locking" => waiters.select { |name| waits.dig(name, "wants") == "lock" } }
   end
 
-  # Who waits to share what nobody has locked waits for the one that wants to lock it.
+  # If nobody has locked it, a thread that waits to share it waits for the one that wants to lock it.
   def self.wants(test, waits)
     wanted = waits.values.map { |wait| wait["text"].sub(/0x\h+/, "OBJECT").gsub(/T\d+/, "T") }.tally
     test.same("texts", { "waits to share the Rails interlock OBJECT wanted by T" => 4, "waits to lock the Rails interlock OBJECT shared by T T" => 1,

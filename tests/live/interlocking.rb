@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Threads that share the interlock of Rails, lock it, and wait for either. The file "truth" has what the interlocks themselves
-# say: for each, the threads that share it, that has locked it, that wait for it, and that wait to lock it.
+# say: for each, which threads share it, which one has locked it, which wait for it, and which wait to lock it.
 require "json"
 require "active_support"
 require "active_support/dependencies"
@@ -62,7 +62,7 @@ helper = thread("helper") { stuck.running { raise "not reached" } }
 wait_for([helper])
 parties << helper
 
-# A thread that has unlocked it, and lets one go first that has let it go first.
+# A thread that has unlocked it waits for another one, which had let it go first.
 left = ActiveSupport::Concurrency::ShareLock.new
 goes_first = thread("goes first") { left.sharing { left.yield_shares(purpose: :load, compatible: [:load], block_share: true) { sleep } } }
 wait_for([goes_first])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-# Threads that wait in a block of Timeout.timeout: what Ruby brings along, the gem, and a class of the program.
+# Threads that wait in a block of Timeout.timeout: of Ruby's own library, of the gem, and of a class of the program.
 module Limited
   KINDS = %w[std gem own].freeze
   LINE = /, which, within Timeout\.timeout\(94000\), waits for Mutex 0x\h+ held by T\d+, which waits for Mutex 0x\h+ held by T\d+/.freeze

@@ -4,7 +4,7 @@
 require "json"
 require "socket"
 if ARGV[0] == "own"
-  # A program may have a class of that name if it does not load the library.
+  # A program that does not load the library may have a class of that name.
   class Timeout
     def self.timeout(sec, _times = nil)
       yield(sec)
@@ -40,7 +40,7 @@ module Mine
   end
 end
 
-# As Active Support's.
+# Like the class of Active Support.
 module ActiveSupport
   class Duration
     def initialize(value)
@@ -59,7 +59,7 @@ module ActiveSupport
       @value.inspect
     end
 
-    # Of 2.7, Kernel#sleep refuses what cannot divide.
+    # Kernel#sleep of Ruby 2.7 refuses objects without it.
     def divmod(other)
       @value.divmod(other)
     end
@@ -70,7 +70,7 @@ module ActiveSupport
   end
 end
 
-# As RubyGems'. Whatever a program passes to it, only a number is one.
+# Like the module of RubyGems. A program may pass anything to it, but rcore must only report numbers.
 module Gem
   module Timeout
     def self.timeout(sec, klass = nil, message = nil)
@@ -136,7 +136,7 @@ threads = [
   thread("mine", nil) { Mine::Timeout.timeout(92_006) { sleep } },
 ]
 
-# One pair would wait for ever, if it had no limit, and the other does.
+# One pair would wait forever without its limit. The other pair has no limit, and does.
 def pair(name, limit)
   locks = Array.new(2) { Mutex.new }
   have = Queue.new
@@ -153,7 +153,7 @@ def pair(name, limit)
 end
 threads += pair("ends", 94_000) + pair("is stuck", nil)
 
-# A thread stops for a moment on its way, too.
+# A thread also stops for a moment before it reaches its wait.
 quiet = 0
 until quiet == 20
   sleep 0.01

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-# Threads that wait for a file that another thread loads. Up to Ruby 3.1, only who loads alone is known to load a constant.
+# Threads that wait for a file that another thread loads. Up to Ruby 3.1, rcore knows which thread loads a constant only if no other thread loads a file.
 module Loaded
   SLEEPS = Gem::Version.new("3.2")
 

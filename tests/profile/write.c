@@ -24,8 +24,8 @@
  * and prints nothing. `gems` puts some methods into a gem, and begins some stacks
  * with a script in bin/ that loads the program. `cluster` has three processes:
  * thread N belongs to 4242 + N % 3, and the last one ends. `long` draws long
- * names of characters of several bytes, and prints nothing. Other words are events. One of the threads never has CPU
- * time.
+ * names of characters of several bytes, and prints nothing. Other words are
+ * events. One of the threads never has CPU time.
  */
 
 enum { DEPTH = 12, METHODS = 40, THREADS = 6, SECONDS = 8, PER_SECOND = 100 };

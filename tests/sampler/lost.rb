@@ -28,7 +28,7 @@ module Lost
     Child.stop(pid) if pid
   end
 
-  # Starts rcore in the present folder of the test, and lets the block break something once there are samples.
+  # Starts rcore in the current folder of the test, and lets the block break something once there are samples.
   def self.record(test, pid, folders, *options, disks: [], out: nil, environment: {})
     log = File.join(test.folder, "log")
     command = [Suite::RCORE, "record", "-p", pid.to_s, "-r", "499", *options]
@@ -83,7 +83,7 @@ module Lost
     kept(test, folders, status.exitstatus, err, folders.here, [File.join(folders.out, "slow.svg")])
   end
 
-  # A recording of its own makes a second one needless.
+  # If there is a recording already, rcore keeps no second one.
   def self.beside(test, pid, folders)
     status, log = record(test, pid, folders, "-o", "load.rec", "-o", "../out/slow.svg", "-o", "good.txt", disks: [folders.out])
     kept(test, folders, status, log, folders.here, ["../out/slow.svg"])
@@ -116,7 +116,7 @@ module Lost
 
   NAMES = ["two words", "quote's", "dollar$HOME", "-dash", "日本語", "line\nbreak", "\e[31mred"].freeze
 
-  # The printed command is right for each name, and a name that is taken is not replaced.
+  # The printed command is right for each name, and rcore replaces no file.
   def self.names(test, pid, folders)
     File.write(File.join(folders.here, "-dash.rec"), "old")
     NAMES.each do |name|
@@ -151,14 +151,14 @@ module Lost
     test.same("files", [File.join(folders.here, "slow.svg"), File.join(folders.out, "slow.txt")], folders.files.sort)
   end
 
-  # Samples that no condition has kept are not lost.
+  # Samples that do not meet the condition are not lost.
   def self.condition(test, pid, folders)
     status, log = record(test, pid, folders, "--where", "no_such_label=1", "-o", "slow.svg")
     test.same("exit status", [64, false], [status, log.match?(KEPT)])
     test.same("files", [], folders.files)
   end
 
-  # Each sample has all of these names, which do not fit into the page that is left.
+  # Each sample has all of these names, which do not fit into the free page.
   DEEP = "names = Array.new(300) { |i| \"m\#{i}_\#{Random.bytes(30).unpack1(\"H*\")}\" }\n" \
          "names.each_cons(2) { |name, other| eval(\"def \#{name} = \#{other}\") }\n" \
          "eval(\"def \#{names.last} = loop {}\")\nsend(names.first)"

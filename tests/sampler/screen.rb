@@ -139,7 +139,7 @@ module Screen
     end
   end
 
-  # The processes are in a table of their own, and each thread says whose it is.
+  # The processes are in a table of their own, and the row of each thread names its process.
   def self.children(test, ruby)
     test.with_program(ruby, "cluster.rb", 3, 20) do |pid, _, folder|
       File.write(File.join(folder, "go"), "")

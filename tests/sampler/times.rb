@@ -121,7 +121,7 @@ module Times
     test.with_program(ruby, "cluster.rb", WORKERS, WORKER_SECONDS) do |pid, _, folder|
       inside = -> { Dir.children(folder).grep(/\Anote\d+\z/).to_h { |name| [Integer(name[/\d+/]), File.read(File.join(folder, name)).to_f] } }
       recording = test.record_while(ruby, pid, "--children") do |_, log|
-        # Their titles say who they are, whatever their ids are in a container.
+        # The titles identify them, because their ids may differ in a container.
         test.wait_until("samples of all") { File.read(log).match?(/ samples? in /) || roles_so_far(test, log.sub(/log\z/, "rec")).size > WORKERS }
         File.write(File.join(folder, "go"), "")
         test.wait_until("the end of a worker") { File.exist?(File.join(folder, "ended")) && inside.call.size == WORKERS }

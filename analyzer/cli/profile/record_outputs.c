@@ -6,7 +6,7 @@
 #include "cli/profile/profile_screen.h"
 #include "cli/profile/record_private.h"
 
-/* What is made of the samples at the end, and what if that fails. */
+/* Makes the outputs at the end, and keeps the samples if that fails. */
 
 bool rcore_record_has_result(const struct rcore_record *record)
 {
@@ -59,8 +59,8 @@ struct rcore_error *rcore_record_check_outputs(const struct rcore_record *record
 }
 
 /*
- * Writes the outputs that are made from the samples. Whatever has become of the
- * name of the recording, the file is still open.
+ * Writes the outputs that are made from the samples. Reads the recording
+ * through its descriptor, because its name may be gone.
  */
 static struct rcore_error *report(const struct rcore_record *record,
 				  const struct rcore_cli_target *target,
@@ -96,9 +96,11 @@ struct rcore_error *rcore_record_finish(struct rcore_record *record,
 		return err;
 	struct rcore_error *failure = report(record, target, &failed, &is_partial);
 	bool needs_report = failure, is_removed = rcore_record_is_removed(record);
-	/* Who has read enough of the text wants no recording. */
+	/*
+	 * A reader that closed the pipe has seen enough and needs no recording.
+	 */
 	bool is_unread = !record->outputs.count && rcore_screen_is_unread();
-	/* No sample meets --where: none is kept, so none is lost. */
+	/* If no sample meets --where, none was kept, so none is lost. */
 	bool is_empty = failure && failure->code == RCORE_ERROR_USAGE && !failed.count;
 	bool is_lost =
 		(failure && !is_empty) || is_removed || (record->path && !record->is_kept);

@@ -62,21 +62,24 @@ struct rcore_error *rcore_record_state_start(struct rcore_record *record);
 struct rcore_error *rcore_record_state_end(struct rcore_record *record);
 
 /*
- * record_outputs.c: returns whether there is something to write. If no event
- * happened, that is a result, too.
+ * record_outputs.c: returns whether there is something to write. That no event
+ * happened is a result, too.
  */
 bool rcore_record_has_result(const struct rcore_record *record);
-/* Finds which output is the recording, and which are made from it. Errors:
- * USAGE, NO_MEMORY. */
+/*
+ * Finds which output is the recording, and which are made from it. Errors:
+ * USAGE, NO_MEMORY.
+ */
 struct rcore_error *rcore_record_sort_outputs(struct rcore_record *record);
 /* Checks the outputs before anything is recorded. Errors: USAGE, OS. */
 struct rcore_error *rcore_record_check_outputs(const struct rcore_record *record,
 					       const struct rcore_cli_target *target);
 /*
- * Writes the outputs. If something has failed, the samples taken until then are
- * still written; if that fails, they are kept as a recording. `err` is the
- * error of the sampling, or NULL. Returns the error to print, unless it has
- * been printed: then *ret_status is the exit status.
+ * Writes the outputs, even if the sampling failed: then with the samples taken
+ * until then. `err` is the error of the sampling, or NULL. If an output cannot
+ * be written, keeps the samples as a recording. Returns the error to print. If
+ * it has already been printed, returns NULL and sets *ret_status to the exit
+ * status.
  */
 struct rcore_error *rcore_record_finish(struct rcore_record *record,
 					const struct rcore_cli_target *target,

@@ -11,9 +11,9 @@
 #include "model/redaction_names.h"
 
 /*
- * If an output cannot be made, the samples are all that is left of what may
- * have been hours. They are kept as a recording, from which `rcore report`
- * makes the output once there is room for it.
+ * If an output cannot be written, the samples must not be lost: they may be
+ * those of many hours. rcore keeps them as a recording, from which `rcore
+ * report` makes the output once there is room for it.
  */
 
 bool rcore_record_is_removed(const struct rcore_record *record)
@@ -23,7 +23,10 @@ bool rcore_record_is_removed(const struct rcore_record *record)
 	       !fstat(record->fd, &status) && !status.st_nlink;
 }
 
-/* What the name of the recording begins with: "slow" for slow.svg. */
+/*
+ * Sets `ret` to the name of the recording without its ending: "slow" for
+ * slow.svg.
+ */
 static void make_name(const char *output, char *ret, size_t size)
 {
 	char path[PATH_MAX];
@@ -38,12 +41,17 @@ static void make_name(const char *output, char *ret, size_t size)
 		ret[strlen(ret) - strlen(format->ending)] = '\0';
 }
 
-/* Sets *ret to the path. Returns false if that is impossible. */
+/*
+ * Keeps the samples in a folder, and sets `ret` to the path. Returns false if
+ * that is impossible.
+ */
 static bool keep_in(const struct rcore_record *record, const char *folder, const char *name,
 		    char ret[PATH_MAX])
 {
 	char number[32] = "";
-	/* In the present folder, "-x.rec" would be an option. */
+	/*
+	 * Without "./", a name such as "-x.rec" would be taken for an option.
+	 */
 	bool is_here = !strcmp(folder, ".") && name[0] != '-';
 	for (int attempt = 0; attempt < 2; attempt++) {
 		int length = snprintf(ret, PATH_MAX, "%s%s%s%s.rec", is_here ? "" : folder,
@@ -59,7 +67,7 @@ static bool keep_in(const struct rcore_record *record, const char *folder, const
 	return false;
 }
 
-/* Tries the folder of the output, the present one, and TMPDIR. */
+/* Tries the folder of the output, the current folder, and TMPDIR. */
 static bool keep(const struct rcore_record *record, const char *output, char ret[PATH_MAX])
 {
 	char path[PATH_MAX], name[NAME_MAX + 1];

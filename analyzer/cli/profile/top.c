@@ -103,8 +103,8 @@ static struct rcore_error *watch(struct rcore_cli_target *target, struct rcore_t
 }
 
 /*
- * What the program prints would destroy the screen, so it goes to a file.
- * Output that goes elsewhere already stays there.
+ * What the program prints would garble the screen, so it goes to a file. Output
+ * that the user has redirected is left alone.
  */
 static struct rcore_error *start(struct rcore_top *top, struct rcore_started *started)
 {
@@ -122,7 +122,7 @@ static struct rcore_error *start(struct rcore_top *top, struct rcore_started *st
 	return err;
 }
 
-/* Ctrl-C goes to the program, too, which may need a moment to end. */
+/* Ctrl-C also reaches the program, which may need a moment to end. */
 static void wait_for_program(const struct rcore_top *top, struct rcore_started *started)
 {
 	enum { IF_INTERRUPTED = 300, IF_ENDED = 2000 }; /* ms */
@@ -131,7 +131,7 @@ static void wait_for_program(const struct rcore_top *top, struct rcore_started *
 							       : 0);
 }
 
-/* Says why the screen is gone, unless the user wanted that. */
+/* Prints what became of the process or the program, if anything did. */
 static void say_end(const struct rcore_top *top, const struct rcore_started *started)
 {
 	char *text = NULL;

@@ -42,7 +42,9 @@ struct rcore_top_thread {
 
 struct rcore_top_process {
 	uint64_t cpu[RCORE_TOP_WINDOW];
-	/* Of its threads, and of these, in which they waited for the GVL. */
+	/*
+	 * Wall time of its threads, and how much of it they waited for the GVL.
+	 */
 	uint64_t threads[RCORE_TOP_WINDOW], gvl[RCORE_TOP_WINDOW];
 };
 
@@ -64,17 +66,20 @@ struct rcore_top {
 		size_t count, capacity;
 	} processes;
 	size_t slot, seconds;
-	/* In nanoseconds: when a second last began, and how long each was. */
+	/*
+	 * In nanoseconds: when the current second began, and how long each
+	 * took.
+	 */
 	uint64_t turned, elapsed[RCORE_TOP_WINDOW];
 	uint64_t samples;
 	enum rcore_top_mode mode;
 	enum rcore_top_order order;
 	bool wants_end, color;
-	char log[PATH_MAX]; /* has the output of COMMAND; "": there is none */
+	char log[PATH_MAX]; /* path of the output of COMMAND; "": none */
 	int pid;            /* of the first process */
 	char ruby[64];
 	struct termios before;
-	sigset_t signals; /* that are blocked while rcore waits for keys */
+	sigset_t signals; /* blocked while rcore waits for keys */
 	bool is_open;
 	struct rcore_sampling_summary summary;
 };
@@ -91,8 +96,8 @@ void rcore_top_draw(struct rcore_top *top);
 bool rcore_top_open_screen(struct rcore_top *top);
 void rcore_top_close_screen(struct rcore_top *top);
 /*
- * Sleeps as rcore_sampling_options.sleep, and obeys keys meanwhile. `context`
- * is the struct rcore_top. Returns false if the user wants to stop.
+ * Sleeps like rcore_sampling_options.sleep, and handles keys meanwhile.
+ * `context` is the struct rcore_top. Returns false if the user wants to stop.
  */
 bool rcore_top_sleep(uint64_t until, void *context);
 

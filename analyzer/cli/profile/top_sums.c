@@ -8,7 +8,7 @@
 
 /* Sums of the samples of the last seconds. */
 
-/* The next second replaces the oldest one. */
+/* Begins a second, in place of the oldest one. */
 static void turn(struct rcore_top *top)
 {
 	uint64_t now = rcore_clock_ns();
@@ -45,7 +45,7 @@ static bool reserve(struct rcore_top *top)
 	return true;
 }
 
-/* Adds the times of a sample to one kind of a method's. */
+/* Adds the times of a sample to the self, total or application times. */
 static void add_times(struct rcore_top *top, struct rcore_top_method *method,
 		      enum rcore_top_order order, const struct rcore_profile_sample *sample)
 {

@@ -19,7 +19,7 @@ static void on_resize(int signo)
 	resized = 1;
 }
 
-/* The signal only arrives while rcore waits for keys. */
+/* Blocks SIGWINCH except while rcore waits for keys. */
 static void watch_size(sigset_t *before)
 {
 	const struct sigaction action = {.sa_handler = on_resize};
@@ -81,7 +81,7 @@ static void read_keys(struct rcore_top *top)
 		press(top, keys[i]);
 }
 
-/* A key, or another size, shows at once. */
+/* Redraws at once after a key or a change of size. */
 bool rcore_top_sleep(uint64_t until, void *context)
 {
 	struct rcore_top *top = context;
@@ -97,7 +97,9 @@ bool rcore_top_sleep(uint64_t until, void *context)
 			return !top->wants_end;
 		if (has_key || resized) {
 			resized = 0;
-			/* Unless the tables were just emptied. */
+			/*
+			 * Tables that were just emptied have nothing to show.
+			 */
 			if (top->methods.count || !top->seconds)
 				rcore_top_draw(top);
 		}

@@ -23,7 +23,7 @@ static inline void rcore_column_amount(enum rcore_measure measure, uint64_t amou
 		fprintf(out, "%9" PRIu64, amount);
 }
 
-/* Writes how much an amount is more than before. `amounts` is by side. */
+/* Writes by how much an amount has grown. `amounts` is indexed by side. */
 static inline void rcore_column_change(enum rcore_measure measure, const uint64_t *amounts,
 				       FILE *out)
 {

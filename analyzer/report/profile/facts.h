@@ -31,7 +31,10 @@ static inline const char *rcore_facts_whose(const struct rcore_recording_facts *
 		       : "all threads and parked fibers";
 }
 
-/* Returns whether it has threads that wait, such as for the GVL. */
+/*
+ * Returns whether the recording includes threads that wait, such as for the
+ * GVL.
+ */
 static inline bool rcore_facts_has_waits(const struct rcore_recording_facts *facts)
 {
 	const char *engine = rcore_facts_find(facts, "engine");

@@ -31,7 +31,7 @@ static int compare(const void *x, const void *y, void *context)
 		      : (a->process > b->process) - (a->process < b->process);
 }
 
-/* Whether one side has samples of threads that wait. */
+/* Whether the new side has samples of threads that wait. */
 static bool has_gvl(const struct rcore_profile_report *report)
 {
 	return report->measure != RCORE_MEASURE_CALLS &&

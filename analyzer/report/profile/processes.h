@@ -16,8 +16,8 @@ struct rcore_process_rows {
 	struct rcore_process_row *items;
 	size_t count;
 	/*
-	 * What orders them: the measure of the report, but CPU time instead of
-	 * wall time, which is mostly the number of their threads.
+	 * The measure that orders them: that of the report, but CPU time
+	 * instead of wall time, which mostly shows how many threads they have.
 	 */
 	enum rcore_measure measure;
 	uint64_t whole[RCORE_SIDES]; /* of all, by `measure` */

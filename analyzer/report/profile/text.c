@@ -45,7 +45,7 @@ static void write_side(const struct rcore_profile_report *report, enum rcore_sid
 	const struct rcore_amounts *sum = &report->totals->sums[side];
 	bool is_time = rcore_measure_words[report->measure].is_time;
 	fputs(title, out);
-	/* The first block has it. */
+	/* A recording that lost its first block lacks this fact. */
 	if (!rcore_facts_find(report->facts[side], "ruby"))
 		fputs("unknown program", out);
 	write_fact(report, side, "ruby", "ruby ", out);
@@ -175,7 +175,7 @@ static struct rows sort_and_cut(const struct rcore_profile_report *report,
 	return rows;
 }
 
-/* `own` is " of their own", or "" for an amount in all. */
+/* `own` is " of their own", or "" if the total counts. */
 static void write_zeroes(const struct rcore_profile_report *report, size_t zeroes,
 			 const char *of, const char *own, FILE *out)
 {
@@ -243,9 +243,9 @@ static struct rcore_error *write_table(const struct rcore_profile_report *report
 	if (err)
 		return err;
 	/*
-	 * Of each group, the callers that do nothing themselves are mostly the
-	 * same, such as those of a server. Calls are made by the last frame
-	 * alone, so there the callers are what is asked for.
+	 * Callers without time of their own are mostly the same in each group,
+	 * such as those of a server. Only innermost frames make system calls,
+	 * so for these, the callers are what the user wants to see.
 	 */
 	bool only_self = group->is_one && is_time;
 	struct rows rows = sort_and_cut(report, &methods, report->rows, only_self);

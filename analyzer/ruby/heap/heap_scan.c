@@ -38,8 +38,9 @@ struct scan {
 	size_t count;
 	uint64_t *addresses; /* of the heap_page structs */
 	/*
-	 * The numbers of the pages in the order of these structs. They are
-	 * allocated one after the other, and then read as few large ranges.
+	 * The pages, ordered by the address of their structs. CRuby allocates
+	 * these one after the other, so in this order they are read as few
+	 * large ranges.
 	 */
 	struct head *heads;
 	struct rcore_heap_page *pages;

@@ -20,8 +20,8 @@ struct rcore_error *rcore_value_class(struct rcore_ruby *ruby, uint64_t value, u
 struct rcore_error *rcore_classext(struct rcore_ruby *ruby, uint64_t klass, uint64_t *ret);
 
 /*
- * The same without the boxes. 4.0 on: RCLASS_EXT_PRIME() of internal/class.h,
- * which alone has a singleton class's attached_object:
+ * Like rcore_classext(), but ignores boxes. 4.0 on: RCLASS_EXT_PRIME() of
+ * internal/class.h. Only this one has the attached_object of a singleton class:
  * rb_class_duplicate_classext() of class.c does not copy it. FAULT.
  */
 struct rcore_error *rcore_prime_classext(struct rcore_ruby *ruby, uint64_t klass,

@@ -57,7 +57,7 @@ static int by_address(const void *left, const void *right)
 	return (*a)->address < (*b)->address ? -1 : (*a)->address > (*b)->address;
 }
 
-/* The heap of a large program is read by two threads, with few system calls. */
+/* With ruby->live, two threads read a large heap with few system calls. */
 static struct rcore_error *search(struct rcore_sampler *sampler, uint64_t any)
 {
 	struct rcore_ruby *ruby = &sampler->codes.ruby;

@@ -154,8 +154,9 @@ static struct rcore_error *find_activation(struct rcore_session *session,
 }
 
 /*
- * Finds the debug files of all modules, unless this could download all of them:
- * an analysis downloads only those that stacks need.
+ * Finds the debug files of all modules. Does nothing if DEBUGINFOD_URLS is set:
+ * that would download all of them, but an analysis downloads only those that
+ * stacks need.
  */
 static struct rcore_error *find_debug_files(const struct rcore_target *target,
 					    struct rcore_snapshot *snapshot)

@@ -46,7 +46,7 @@ static char *command_of(int folder)
 	for (size_t i = 0; line && i < size; i++)
 		if (!line[i])
 			line[i] = ' ';
-	/* A title has only the room of the command line. */
+	/* A longer title is cut to the size of the original command line. */
 	if (line)
 		rcore_utf8_trim(line);
 	return line;

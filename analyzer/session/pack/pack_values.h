@@ -6,15 +6,16 @@
 #include "model/locals.h"
 
 /*
- * Returns what a pack with these values has of each frame, for its note. If it
- * is made from another pack, `source` is that, otherwise NULL.
+ * Returns which values of each frame a pack will contain, for its note.
+ * `source` is the pack from which it is made, or NULL.
  */
 uint64_t rcore_pack_values(const struct rcore_pack_facts *source,
 			   const struct rcore_locals_options *values);
 
 /*
- * Switches off what the pack does not have. Returns an error that names the
- * options, for a problem of the report, or NULL if the pack has all of them.
+ * Switches off the values that the pack does not have. Returns an error that
+ * names their options, which becomes a problem of the report, or NULL if the
+ * pack has all values.
  */
 struct rcore_error *rcore_pack_values_limit(const struct rcore_pack_facts *pack,
 					    struct rcore_locals_options *values);

@@ -31,7 +31,7 @@ RCORE_HOT size_t rcore_live_run_of(const struct rcore_live_range *ranges, size_t
 }
 
 /*
- * Copies what was read of a run to its `count` first ranges. Returns whether
+ * Copies what was read of a run to the ranges that it covers. Returns whether
  * all of it was read.
  */
 static RCORE_HOT bool share_out(const struct rcore_live_range *run,

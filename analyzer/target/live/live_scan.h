@@ -23,8 +23,7 @@ typedef bool rcore_live_scan_visit(void *context, int thread, size_t index,
  * thread visits its ranges in order. Thread 0 has the first half. Returns false
  * if not all ranges could be read or, while the process is stopped, not in
  * time. In a round, always returns false if reads return a copy; `reads_now`
- * says that the caller is outside of all rounds, like those of
- * rcore_live_read().
+ * means that the caller is outside of all rounds, as with rcore_live_read().
  */
 bool rcore_live_scan(struct rcore_live *live, bool reads_now, struct rcore_live_range *ranges,
 		     size_t count, rcore_live_scan_visit *visit, void *context);

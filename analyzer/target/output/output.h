@@ -94,9 +94,9 @@ struct rcore_error *rcore_output_write(
 	struct rcore_error *(*write)(FILE *out, const void *context), const void *context);
 
 /*
- * Gives an open plain file the name `path`, as RCORE_OUTPUT_NEW: that file
- * itself if it never had a name and is on the same file system, otherwise a
- * copy. Error: OS.
+ * Names an open regular file `path`, like an output of RCORE_OUTPUT_NEW. Links
+ * the file itself if it never had a name and is on the same file system;
+ * otherwise writes a copy. Error: OS.
  */
 struct rcore_error *rcore_output_name_file(int fd, const char *path);
 
@@ -119,8 +119,9 @@ int rcore_output_create_at(int folder, const char *name);
  */
 int rcore_temporary_open(void);
 /*
- * Creates a file there that only the user can read, and sets `ret` to its path:
- * `name`, and an ending that no other file has. Returns as above.
+ * Creates a file in the same folder that only the user can read, and sets `ret`
+ * to its path, which ends with `name` and a unique suffix. Returns -1 and sets
+ * errno on failure.
  */
 int rcore_temporary_create(const char *name, char ret[PATH_MAX]);
 const char *rcore_temporary_folder(void);

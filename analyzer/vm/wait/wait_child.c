@@ -7,8 +7,8 @@
 #include "vm/wait/wait_private.h"
 
 /*
- * A thread of Process.detach, which Open3 uses, has no frame. It waits for the
- * child whose pid its object has as a local variable, #pid, until that ends
+ * A thread of Process.detach, which Open3 uses, has no frame. It waits for a
+ * child to end, whose pid is in the fiber-local variable :pid of its Thread
  * (rb_detach_process() of process.c). Up to 3.2, its system call does not show
  * this: it sleeps until another thread has seen the signal of the child, or
  * waits for signals itself (waitpid_sleep()).

@@ -45,9 +45,9 @@ struct rcore_waits {
 		struct rcore_lock *items;
 		size_t count, capacity;
 	} locks;
-	/* Fibers that load a file, as far as wait_require.c needs them. */
+	/* The first fibers that load a file: wait_require.c needs two. */
 	int loading[2];
-	/* How many there are; -1: not yet known. */
+	/* How many there are in all; -1: not yet known. */
 	int loading_count;
 };
 
@@ -148,7 +148,8 @@ struct rcore_wait_place {
 };
 
 /*
- * wait_times.c: how Ruby inspects a number of seconds; NULL: it cannot be read.
+ * wait_times.c: sets *ret to a number of seconds as Ruby inspects it. Does not
+ * change *ret if it cannot be read.
  */
 struct rcore_error *rcore_wait_seconds(struct rcore_waits *waits, uint64_t value,
 				       const char **ret);
@@ -188,8 +189,8 @@ struct rcore_error *rcore_wait_child(struct rcore_waits *waits, int fiber);
 struct rcore_error *rcore_wait_async(struct rcore_waits *waits, int fiber);
 struct rcore_error *rcore_wait_async_count(struct rcore_waits *waits);
 /*
- * Whether the time of a block of that gem is reported as that of the wait. A
- * sleep has one of its own, and the other kinds have no text for it.
+ * Returns whether the time of a block of that gem is reported as the timeout of
+ * the wait. A sleep has its own time, and the text of the other kinds has none.
  */
 bool rcore_wait_takes_block_time(const struct rcore_wait *wait);
 /*

@@ -8,10 +8,11 @@
 
 /*
  * If two threads require the same file, one loads it and the other waits for a
- * Mutex of the VM (load_lock() of load.c). So does one that uses a constant
- * whose file an autoload of another thread loads, from 3.2 on. Before, it
- * sleeps and is in no list that begins at a struct of the VM (autoload_sleep()
- * of variable.c). Nothing else that is not a method in C sleeps like this.
+ * Mutex of the VM (load_lock() of load.c). From 3.2 on, so does a thread that
+ * uses a constant whose file an autoload of another thread loads. Before 3.2,
+ * that thread sleeps, and is in no list that begins at a struct of the VM
+ * (autoload_sleep() of variable.c). Apart from methods in C, nothing else
+ * sleeps like this.
  */
 
 static bool is_require(const struct rcore_frame *frame)
@@ -43,7 +44,10 @@ static struct rcore_error *set_feature(struct rcore_waits *waits,
 	return err;
 }
 
-/* Whether it is inside of require, and does not itself wait there. */
+/*
+ * Whether it runs code inside of require. A fiber that waits in require has it
+ * as its innermost frame.
+ */
 static bool loads(const struct rcore_fiber *fiber)
 {
 	for (size_t i = innermost(fiber) + 1; i < fiber->frame_count; i++)
@@ -64,7 +68,10 @@ static void find_loading(struct rcore_waits *waits)
 	}
 }
 
-/* An autoload calls require. The one that does so is known if it is alone. */
+/*
+ * An autoload calls require, so if only one other fiber is inside of require,
+ * it is the one that loads.
+ */
 static int loader_for(struct rcore_waits *waits, int fiber)
 {
 	if (waits->loading_count < 0)

@@ -51,8 +51,8 @@ static int waiter_in(struct rcore_waits *waits, uint64_t waiter)
 }
 
 /*
- * After a fork, the list still has the operations of the parent's threads,
- * which do not exist, until the child uses the IO
+ * After a fork, until the child uses the IO, the list still has the operations
+ * of the parent's threads, which do not exist in the child
  * (rb_io_blocking_operations()). An operation of a parked fiber waits in a hook
  * of its scheduler.
  */

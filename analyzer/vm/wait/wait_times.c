@@ -15,7 +15,7 @@
  * code called it, and a method written in Ruby has them as locals.
  */
 
-/* 5.minutes of Active Support is an object around the number of seconds. */
+/* 5.minutes of Active Support is an object that wraps a number of seconds. */
 static uint64_t number_of(struct rcore_waits *waits, uint64_t value)
 {
 	struct rcore_ruby *ruby = waits->loader->ruby;

@@ -10,12 +10,13 @@
 
 /*
  * Timeout.timeout(sec, klass = nil, message = nil) of lib/timeout.rb ends every
- * wait of its block: a thread of its own raises an exception in the thread that
- * called it, or it asks the fiber scheduler to. All releases have these
- * parameters (gem timeout 0.1 to 0.6), and if `sec` is nil or 0, no limit. A
- * program that includes the module calls Timeout#timeout. RubyGems and Bundler
- * have a copy. The first parameter of the gem async's with_timeout is the time,
- * too; wait_async.c has those that end the wait as its own timeout would.
+ * wait of its block: another thread raises an exception in the thread that
+ * called it, or the fiber scheduler does. All releases (gem timeout 0.1 to 0.6)
+ * have these parameters, and set no limit if `sec` is nil or 0. A program that
+ * includes the module calls Timeout#timeout. RubyGems and Bundler have a copy.
+ * The first parameter of the gem async's with_timeout is the time, too. If
+ * rcore reports that time as the timeout of the wait itself, wait_async.c reads
+ * it.
  */
 static const struct {
 	const char *label, *method;
@@ -28,12 +29,13 @@ static const struct {
 	{"Async::Reactor#with_timeout", "Async::Task#with_timeout", true},
 };
 
-/* How many fibers to follow that resumed each other. */
+/* How many fibers to follow, each of which resumed the one before. */
 enum { RESUMED_LIMIT = 64 };
 
 /*
- * What Ruby inspects a number as: "5", "0.5" or "(1/2)". False: it is none, but
- * may be a class whose name begins like NaN or Infinity.
+ * Reads a number as Ruby inspects it: "5", "0.5" or "(1/2)". Returns false if
+ * it is not a number. It must begin with a digit, because strtod() also reads
+ * names of classes that begin like NaN or Infinity.
  */
 static bool is_number(const char *text, double *ret)
 {
@@ -49,8 +51,8 @@ static bool is_number(const char *text, double *ret)
 }
 
 /*
- * Whether the frame has these names as variables, so that it is the method of
- * timeout.rb, and not one of the program's. If they cannot be read, it is.
+ * Whether the frame has variables with these names, so that it is the method of
+ * timeout.rb and not one of the program. If they cannot be read, returns true.
  */
 static bool has_its_parameters(struct rcore_waits *waits, const struct rcore_frame *frame)
 {
@@ -73,7 +75,7 @@ static bool may_be(struct rcore_waits *waits, const struct rcore_wait *wait,
 	return is_async ? !rcore_wait_takes_block_time(wait) : has_its_parameters(waits, frame);
 }
 
-/* Of several blocks around a wait, keeps the one with the least seconds. */
+/* Of several blocks around a wait, keeps the one with the fewest seconds. */
 static struct rcore_error *add(struct rcore_waits *waits, struct rcore_wait *wait,
 			       const struct rcore_frame *frame, const char *method)
 {
@@ -116,8 +118,8 @@ static struct rcore_error *look_at(struct rcore_waits *waits, struct rcore_wait 
 }
 
 /*
- * An exception in a thread is raised in its current fiber, even if one of those
- * that resumed it called the method. The wait for the GVL is not ended by it.
+ * The exception is raised in the current fiber of the thread, even if the block
+ * belongs to a fiber that resumed this one. It does not end a wait for the GVL.
  */
 struct rcore_error *rcore_wait_within(struct rcore_waits *waits, int index)
 {

@@ -15,7 +15,7 @@
 
 enum {
 	CONNECTIONS = 10000, /* of one pool */
-	PURPOSES = 64,       /* that one thread lets go first; Rails has two */
+	PURPOSES = 64,       /* that one thread lets go first; Rails uses two */
 };
 
 bool rcore_pool_ivar(struct rcore_pool_search *search, uint64_t object, const char *name,
@@ -156,7 +156,10 @@ static struct rcore_error *take_holders(struct rcore_pool_search *search, int **
 	return NULL;
 }
 
-/* Whether [purpose, compatible] lets threads of no purpose, false, go first. */
+/*
+ * Whether a waiter, [purpose, compatible], lets threads go first whose purpose
+ * is false, as of those that begin to share the lock.
+ */
 static bool is_compatible(struct rcore_pool_search *search, uint64_t pair)
 {
 	struct rcore_memory *memory = search->ruby->memory;
@@ -168,7 +171,7 @@ static bool is_compatible(struct rcore_pool_search *search, uint64_t pair)
 	for (uint64_t i = 0; !err && !found && i < length && i < PURPOSES; i++)
 		found = !rcore_read_u64(memory, elements + i * sizeof(purpose), &purpose) &&
 			!purpose;
-	/* Who may let others go first is not what they wait for. */
+	/* If in doubt, assume that it does: then others do not wait for it. */
 	found |= err || length > PURPOSES;
 	rcore_error_free(err);
 	return found;

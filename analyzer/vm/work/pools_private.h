@@ -17,15 +17,15 @@ enum rcore_pool_holders {
 	/* A number; fibers that run what has acquired it have its frame. */
 	RCORE_HOLDERS_FRAMES,
 	/*
-	 * As KEYS, but if @exclusive_thread is a Thread, only that one holds
-	 * it.
+	 * As KEYS, but if @exclusive_thread is a Thread, that is the only
+	 * holder.
 	 */
 	RCORE_HOLDERS_SHARE,
 };
 
 struct rcore_pool_library {
 	const char *name, *resource;
-	enum rcore_wait_kind kind; /* of who waits */
+	enum rcore_wait_kind kind; /* of the waits for it */
 	const char *method;        /* its self is the pool */
 	const char *sizes[2];
 	enum rcore_pool_holders holders;

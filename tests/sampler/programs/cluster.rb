@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# A master that forks workers, which work for different times of their own
-# processor time, and note them:
+# A master that forks workers. Each of them uses another amount of processor
+# time, and writes down how much:
 #
 #	cluster.rb WORKERS SECONDS
 #

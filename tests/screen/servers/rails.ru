@@ -36,7 +36,7 @@ class ScenesController < ActionController::Base
     end
   end
 
-  # A request waits for a thread that needs the interlock, which another thread wants to have alone, to reload the code.
+  # A request waits for a thread that needs the interlock, which another thread wants to lock to reload the code.
   def interlock
     executor, lock = Rails.application.executor, ActiveSupport::Dependencies.interlock
     wait = ->(thread) { sleep 0.01 until lock.raw_state { |threads| threads.dig(thread, :sleeper) } }

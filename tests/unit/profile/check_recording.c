@@ -321,8 +321,8 @@ static uint32_t process_numbered(const struct rcore_profile *profile, uint32_t p
 }
 
 /*
- * The end of a process is in the block after it, whether or not the process has
- * samples there, and after the tables were emptied.
+ * The next block has the end of a process, whether or not the process has
+ * samples there, and even if the tables were emptied before.
  */
 START_TEST(ends_of_processes_come_back)
 {

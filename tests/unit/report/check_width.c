@@ -11,7 +11,7 @@
 
 /* How text looks on a terminal, and in a shell. */
 
-/* Another release of the C library knows another release of Unicode. */
+/* Another release of the C library may have another release of Unicode. */
 START_TEST(widths_are_those_of_the_c_library)
 {
 	enum { MOST_DIFFERENCES = 400 };
@@ -68,7 +68,7 @@ START_TEST(words_are_quoted)
 }
 END_TEST
 
-/* Wherever a text is cut, all that is left is whole characters. */
+/* Wherever a text is cut, only whole characters remain. */
 START_TEST(no_character_is_cut)
 {
 	static const char text[] = "a\u00e9\u65e5\U0001f600z\u65e5";
@@ -89,7 +89,7 @@ START_TEST(no_character_is_cut)
 		ck_assert_uint_eq(strlen(cut), kept);
 	}
 	ck_assert_str_eq(rcore_format(room, sizeof(room), "%s", text), text);
-	/* Bytes that are no characters are cut anywhere. */
+	/* Bytes that do not form characters may be cut anywhere. */
 	ck_assert_uint_eq(rcore_utf8_cut("\x80\x80\x80\x80\x80\x80\x80", 6), 6);
 	ck_assert_uint_eq(rcore_utf8_cut("", 0), 0);
 }

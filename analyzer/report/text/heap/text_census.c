@@ -22,7 +22,10 @@ static void print_pools(const struct rcore_heap_census *census, FILE *out)
 	}
 }
 
-/* As memsize_of() does. The kernel provides only pages that were used. */
+/*
+ * memsize_of() counts whole VM stacks, but the kernel only provides pages that
+ * were used.
+ */
 static void print_vm_stacks(const struct rcore_heap_census *census, FILE *out)
 {
 	enum { WORTH_A_LINE = 64 << 10 };

@@ -181,9 +181,8 @@ static void print_living(struct rcore_text *text)
 }
 
 /*
- * Whether nothing is left of a thread but fibers that have ended, too, until
- * the garbage collector frees them. A program that starts many threads has
- * many.
+ * Whether a thread and all of its fibers have ended, and only wait for the
+ * garbage collector. A program that starts many threads has many of these.
  */
 static bool is_spent(const struct rcore_text *text, size_t index)
 {

@@ -15,7 +15,7 @@ enum { LEAST = 1 << 20, LEAST_IF_READY = LEAST / 10, RANGE = 4 << 10 };
 
 /*
  * Returns how long it takes to read a range, in bytes. A range near the end of
- * the one before may be read together with it, and with what is in between.
+ * the one before is read together with it and the bytes between them.
  */
 static size_t cost_of(const struct rcore_live_range *ranges, size_t at)
 {
