@@ -165,5 +165,8 @@ struct rcore_error *rcore_live_explain(int pid, int folder, int errnum)
 	if (folder >= 0 && !is_there)
 		return rcore_error_create(RCORE_ERROR_OS,
 					  "process %d ended while it was being read", pid);
+	/* Its memory was gone, or empty, for an instant: execve(2). */
+	if (is_there && errnum == ESRCH)
+		return rcore_live_executed(pid);
 	return rcore_error_os(errnum, "process %d", pid);
 }
