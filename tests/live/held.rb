@@ -27,7 +27,7 @@ module Held
     end
   end
 
-  # Threads that Process.detach starts have no frames.
+  # Threads that Ruby starts to detach a child have no frames.
   def self.children(test, pid, detached)
     waits = test.report("-p", pid).first["fibers"].filter_map { |fiber| fiber["wait"] }.select { |wait| wait["kind"] == "process" }
     found, waits = waits.partition { |wait| detached.include?(wait["pid"].to_s) }
