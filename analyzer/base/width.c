@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/count.h"
+#include "base/order.h"
 #include "base/text.h"
 
 /*
@@ -122,15 +123,8 @@ static const struct range wide[] = {
 
 static bool is_in(const struct range *ranges, size_t count, uint32_t character)
 {
-	size_t low = 0, high = count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (ranges[middle].last < character)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && ranges[low].first <= character;
+	const size_t at = RCORE_PARTITION_POINT(count, index, ranges[index].last < character);
+	return at < count && ranges[at].first <= character;
 }
 
 unsigned rcore_character_width(uint32_t character)
