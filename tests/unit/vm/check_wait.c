@@ -517,6 +517,17 @@ START_TEST(test_restarted)
 }
 END_TEST
 
+/* The sleeping fiber is in a C function of an object. */
+static void push_cfunc(uint64_t object)
+{
+	fake_push(&world.vm, sleeping(),
+		  &(struct fake_frame){.flags = RCORE_FRAME_MAGIC_CFUNC | RCORE_ENV_LOCAL |
+						RCORE_FRAME_CFRAME,
+				       .pc = -1,
+				       .self = object,
+				       .me_cref = world.each_method});
+}
+
 static void add_operation(uint64_t io, uint64_t fiber)
 {
 	uint64_t made = alloc(LAYOUT.blocking_operation.size);
@@ -540,12 +551,7 @@ START_TEST(test_blocking_operations)
 	FAKE_PUT(vm, object, file, fptr, io);
 	FAKE_PUT(vm, io, io, fd, 7);
 	fake_list_init(vm, AT(io, io, blocking_operations));
-	fake_push(vm, sleeping(),
-		  &(struct fake_frame){.flags = RCORE_FRAME_MAGIC_CFUNC | RCORE_ENV_LOCAL |
-						RCORE_FRAME_CFRAME,
-				       .pc = -1,
-				       .self = object,
-				       .me_cref = world.each_method});
+	push_cfunc(object);
 	add_operation(io, sleeping());
 	add_operation(io, world.orphan);
 	struct rcore_snapshot *snapshot = world_load_whole();
@@ -570,12 +576,7 @@ START_TEST(test_queue)
 	FAKE_PUT(vm, made, queue, que, fake_array_embedded(&vm->ruby, items, 2));
 	FAKE_PUT(vm, made, szqueue, max, 2);
 	FAKE_PUT(vm, made, szqueue, num_waiting_push, 1);
-	fake_push(vm, sleeping(),
-		  &(struct fake_frame){.flags = RCORE_FRAME_MAGIC_CFUNC | RCORE_ENV_LOCAL |
-						RCORE_FRAME_CFRAME,
-				       .pc = -1,
-				       .self = object,
-				       .me_cref = world.each_method});
+	push_cfunc(object);
 	struct rcore_snapshot *snapshot = world_load_whole();
 	ck_assert_ptr_null(wait_of(snapshot, sleeping())); /* it is in no ring */
 	world_free(snapshot);
