@@ -5,33 +5,19 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/count.h"
 #include "base/grow.h"
-#include "base/order.h"
 #include "model/stale_frame.h"
-#include "ruby/iseq/frame_flags.h"
+#include "weave/callers.h"
+#include "weave/events.h"
 #include "weave/learn.h"
 
 /* How many events of the two stacks may differ before they must agree again. */
 enum { LOOKAHEAD = 64 };
 
-/* The function that loads an extension. */
-enum { LOADER = 1 };
-
-/* What both stacks contain: an entry of the interpreter, or a C function. */
-struct event {
-	/* Of a C method or block; 0: an entry of the interpreter; or LOADER. */
-	uint64_t function;
-	size_t index; /* of the frame, where the innermost is 0 */
-};
-
-struct events {
-	struct event *items;
-	size_t count, capacity;
-};
-
 struct weaver {
 	struct rcore_fiber *fiber;
-	struct events native, ruby; /* outermost first */
+	struct rcore_events native, ruby; /* outermost first */
 	struct {
 		struct rcore_step *items;
 		size_t count, capacity;
@@ -41,18 +27,14 @@ struct weaver {
 	 * these.
 	 */
 	size_t native_left, ruby_left;
+	/* C entered the interpreter for a control frame that is woven. */
+	bool has_entered;
+	/* The function of a control frame is on no native frame. */
+	bool lacks_function;
+	struct rcore_callers callers;
+	uint64_t activation; /* rb_vm_exec; 0: unknown */
 	bool out_of_memory;
 };
-
-static void add_event(struct weaver *weaver, struct events *events, uint64_t function,
-		      size_t index)
-{
-	struct event *event = rcore_push(events);
-	if (event)
-		*event = (struct event){function, index};
-	else
-		weaver->out_of_memory = true;
-}
 
 static void add_step(struct weaver *weaver, enum rcore_step_kind kind, size_t index,
 		     const char *reason)
@@ -62,72 +44,6 @@ static void add_step(struct weaver *weaver, enum rcore_step_kind kind, size_t in
 		*step = (struct rcore_step){kind, (int)index, reason};
 	else
 		weaver->out_of_memory = true;
-}
-
-/*
- * An extension is loaded in a frame without instructions (rb_vm_call_cfunc() of
- * vm.c), whose label is the path.
- */
-static bool loads_extension(const struct rcore_frame *frame)
-{
-	return frame->kind == RCORE_FRAME_RUBY && frame->under_construction &&
-	       frame->flags & RCORE_FRAME_FINISH;
-}
-
-/*
- * load_ext() of load.c calls one of these, which every libruby exports, and
- * they the extension's Init function.
- */
-static bool is_loader(const struct rcore_native_frame *frame)
-{
-	return frame->is_interpreter && frame->function &&
-	       (!strcmp(frame->function, "dln_load") ||
-		!strcmp(frame->function, "dln_load_feature"));
-}
-
-static void list_ruby(struct weaver *weaver)
-{
-	for (size_t i = weaver->fiber->frame_count; i-- > 0;) {
-		const struct rcore_frame *frame = &weaver->fiber->frames[i];
-		if (rcore_enters_interpreter(frame))
-			add_event(weaver, &weaver->ruby, 0, i);
-		else if (frame->cfunc)
-			add_event(weaver, &weaver->ruby, frame->cfunc, i);
-		else if (loads_extension(frame))
-			add_event(weaver, &weaver->ruby, LOADER, i);
-	}
-}
-
-/*
- * A native frame counts as a C method only if one of these control frames has
- * that function.
- */
-static void list_native(struct weaver *weaver, uint64_t activation)
-{
-	uint64_t *functions = rcore_calloc(weaver->ruby.count, sizeof(*functions));
-	if (!functions) {
-		weaver->out_of_memory = true;
-		return;
-	}
-	size_t count = 0;
-	for (size_t i = 0; i < weaver->ruby.count; i++)
-		if (weaver->ruby.items[i].function)
-			functions[count++] = weaver->ruby.items[i].function;
-	qsort(functions, count, sizeof(*functions), rcore_ascending);
-	for (size_t i = weaver->fiber->native_count; i-- > 0;) {
-		const struct rcore_native_frame *frame = &weaver->fiber->native[i];
-		uint64_t start = is_loader(frame) ? LOADER : frame->function_start;
-		if (frame->is_inlined || !start)
-			continue;
-		if (start == activation || (activation && frame->part_of == activation))
-			add_event(weaver, &weaver->native, 0, i);
-		else if (bsearch(&start, functions, count, sizeof(*functions), rcore_ascending))
-			add_event(weaver, &weaver->native, start, i);
-		else if (frame->part_of && bsearch(&frame->part_of, functions, count,
-						   sizeof(*functions), rcore_ascending))
-			add_event(weaver, &weaver->native, frame->part_of, i);
-	}
-	free(functions);
 }
 
 static void emit_native(struct weaver *weaver, size_t down_to)
@@ -142,14 +58,105 @@ static void emit_ruby(struct weaver *weaver, size_t down_to)
 		add_step(weaver, RCORE_STEP_RUBY, --weaver->ruby_left, NULL);
 }
 
-/* Writes two events that belong together. */
-static void emit_pair(struct weaver *weaver, const struct event *native,
-		      const struct event *ruby)
+/* The next control frame inside `from`, down to `down_to`, that runs C. */
+static size_t next_c_frame(const struct weaver *weaver, size_t from, size_t down_to)
 {
+	while (from > down_to && !weaver->fiber->frames[from - 1].cfunc)
+		from--;
+	return from;
+}
+
+static bool calls_c(const struct weaver *weaver, size_t native)
+{
+	static const struct rcore_frame kinds[] = {{.kind = RCORE_FRAME_CFUNC},
+						   {.kind = RCORE_FRAME_IFUNC}};
+	for (size_t i = 0; i < RCORE_COUNT(kinds); i++)
+		if (rcore_is_caller(&weaver->callers, &weaver->fiber->native[native],
+				    &kinds[i]))
+			return true;
+	return false;
+}
+
+/* Where the native frames end that are inlined into this one. */
+static size_t with_inlined(const struct rcore_fiber *fiber, size_t native)
+{
+	while (native && fiber->native[native - 1].is_inlined)
+		native--;
+	return native;
+}
+
+/*
+ * Writes the control frames down to `down_to`, of which the next one runs C,
+ * each after the native frame that calls its function; those that are more than
+ * the callers among the native frames down to `native_end`, after the innermost
+ * of these. Does nothing and returns false if there is no caller, or too many.
+ */
+static bool emit_called(struct weaver *weaver, size_t native_end, size_t down_to)
+{
+	const struct rcore_fiber *fiber = weaver->fiber;
+	for (int writes = 0; writes < 2; writes++) {
+		size_t next = weaver->ruby_left;
+		for (size_t i = weaver->native_left; i-- > native_end;) {
+			if (!calls_c(weaver, i))
+				continue;
+			if (next == down_to ||
+			    !rcore_is_caller(&weaver->callers, &fiber->native[i],
+					     &fiber->frames[next - 1]))
+				return false;
+			next = next_c_frame(weaver, next - 1, down_to);
+			if (!writes)
+				continue;
+			emit_native(weaver, with_inlined(fiber, i));
+			emit_ruby(weaver, next);
+		}
+		if (next == weaver->ruby_left && !writes)
+			return false;
+	}
+	emit_ruby(weaver, down_to);
+	return true;
+}
+
+/*
+ * Writes the control frames down to `down_to`. Those of Ruby code run in the
+ * activation before; those that run C would have the native frame of their
+ * function, but lack it, because it made a tail call or has not been called
+ * yet. Theirs is the place of that function, in front of `native_end`.
+ */
+static void emit_outside(struct weaver *weaver, size_t native_end, size_t down_to)
+{
+	emit_ruby(weaver, next_c_frame(weaver, weaver->ruby_left, down_to));
+	if (weaver->ruby_left == down_to)
+		return;
+	weaver->lacks_function = true;
+	if (emit_called(weaver, native_end, down_to))
+		return;
 	/*
-	 * The control frames outside the event ran in the activation before it.
+	 * The caller is not known. No activation runs the frame if C has called
+	 * it: then what started the stack is outside.
 	 */
-	emit_ruby(weaver, ruby->index + 1);
+	if (!weaver->has_entered)
+		emit_native(weaver, native_end);
+	emit_ruby(weaver, down_to);
+}
+
+/* The native frame of an event, or of what calls its function. */
+static size_t outermost_of(const struct weaver *weaver, const struct rcore_event *native,
+			   const struct rcore_event *ruby)
+{
+	const struct rcore_fiber *fiber = weaver->fiber;
+	size_t caller = rcore_caller_of(fiber, native->index);
+	return ruby->function > RCORE_LOADER && caller < fiber->native_count &&
+			       rcore_is_caller(&weaver->callers, &fiber->native[caller],
+					       &fiber->frames[ruby->index])
+		       ? caller
+		       : native->index;
+}
+
+/* Writes two events that belong together. */
+static void emit_pair(struct weaver *weaver, const struct rcore_event *native,
+		      const struct rcore_event *ruby)
+{
+	emit_outside(weaver, outermost_of(weaver, native, ruby) + 1, ruby->index + 1);
 	if (ruby->function) {
 		emit_native(weaver, native->index + 1);
 		emit_ruby(weaver, ruby->index);
@@ -157,7 +164,20 @@ static void emit_pair(struct weaver *weaver, const struct event *native,
 	} else {
 		emit_native(weaver, native->index);
 		emit_ruby(weaver, ruby->index);
+		weaver->has_entered = true;
 	}
+}
+
+/* Remembers what calls the function of an event. */
+static void learn_caller(struct weaver *weaver, const struct rcore_event *native,
+			 const struct rcore_event *ruby)
+{
+	const struct rcore_fiber *fiber = weaver->fiber;
+	size_t caller = rcore_caller_of(fiber, native->index);
+	if (ruby->function > RCORE_LOADER && caller < fiber->native_count &&
+	    !rcore_callers_add(&weaver->callers, &fiber->native[caller],
+			       &fiber->frames[ruby->index], weaver->activation))
+		weaver->out_of_memory = true;
 }
 
 /* A place in both lists of events: the next ones to weave, or their end. */
@@ -182,7 +202,7 @@ static bool resynchronise(const struct weaver *weaver, struct place end, struct 
 }
 
 /* Whether the interpreter is entered in a range of events. */
-static bool entered(const struct events *events, size_t from, size_t to)
+static bool entered(const struct rcore_events *events, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
 		if (!events->items[i].function)
@@ -197,7 +217,7 @@ static bool entered(const struct events *events, size_t from, size_t to)
  */
 static bool is_pushed_only(const struct weaver *weaver, size_t native, size_t ruby)
 {
-	const struct events *events = &weaver->ruby;
+	const struct rcore_events *events = &weaver->ruby;
 	return !entered(&weaver->native, native, weaver->native.count) &&
 	       ruby < events->count && !events->items[events->count - 1].function &&
 	       !events->items[events->count - 1].index;
@@ -216,7 +236,7 @@ static bool is_new(const struct rcore_fiber *fiber)
 		return false;
 	if (frames->kind == RCORE_FRAME_BROKEN)
 		return frames->under_construction;
-	if (loads_extension(frames))
+	if (rcore_loads_extension(frames))
 		return true;
 	return frames->kind == RCORE_FRAME_RUBY && !rcore_enters_interpreter(frames) &&
 	       fiber->frame_count > 1 &&
@@ -229,7 +249,7 @@ static bool is_new(const struct rcore_fiber *fiber)
  */
 static bool is_popped_only(const struct weaver *weaver, size_t native, size_t ruby)
 {
-	const struct events *events = &weaver->native;
+	const struct rcore_events *events = &weaver->native;
 	return !entered(&weaver->ruby, ruby, weaver->ruby.count) && native < events->count &&
 	       !events->items[events->count - 1].function;
 }
@@ -243,8 +263,11 @@ static void list_apart(struct weaver *weaver)
 	emit_native(weaver, 0);
 }
 
-/* Weaves up to the last pair of equal events before `end`, and moves `at`. */
-static void match(struct weaver *weaver, struct place end, struct place *at)
+/*
+ * Weaves up to the last pair of equal events before `end`, and moves `at`.
+ * `is_sure`: the pairs tell what calls C functions.
+ */
+static void match(struct weaver *weaver, struct place end, bool is_sure, struct place *at)
 {
 	while (at->native < end.native && at->ruby < end.ruby) {
 		struct place next = *at;
@@ -261,13 +284,16 @@ static void match(struct weaver *weaver, struct place end, struct place *at)
 		    entered(&weaver->ruby, at->ruby, next.ruby))
 			add_step(weaver, RCORE_STEP_GAP, 0,
 				 "native and Ruby frames of this part cannot be matched");
-		emit_pair(weaver, &weaver->native.items[next.native],
-			  &weaver->ruby.items[next.ruby]);
+		const struct rcore_event *native = &weaver->native.items[next.native],
+					 *ruby = &weaver->ruby.items[next.ruby];
+		if (is_sure)
+			learn_caller(weaver, native, ruby);
+		emit_pair(weaver, native, ruby);
 		*at = (struct place){next.native + 1, next.ruby + 1};
 	}
 }
 
-static size_t next_entry(const struct events *events, size_t from)
+static size_t next_entry(const struct rcore_events *events, size_t from)
 {
 	while (from < events->count && events->items[from].function)
 		from++;
@@ -285,7 +311,7 @@ static void match_entries(struct weaver *weaver, struct place *at)
 	while (true) {
 		struct place entry = {next_entry(&weaver->native, at->native),
 				      next_entry(&weaver->ruby, at->ruby)};
-		match(weaver, entry, at);
+		match(weaver, entry, true, at);
 		if (entry.native == weaver->native.count || entry.ruby == weaver->ruby.count)
 			return;
 		emit_pair(weaver, &weaver->native.items[entry.native],
@@ -294,7 +320,7 @@ static void match_entries(struct weaver *weaver, struct place *at)
 	}
 }
 
-static size_t count_entries(const struct events *events)
+static size_t count_entries(const struct rcore_events *events)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < events->count; i++)
@@ -329,16 +355,31 @@ static void weave(struct weaver *weaver)
 	if (has_all_entries(weaver))
 		match_entries(weaver, &at);
 	else
-		match(weaver, end, &at);
+		match(weaver, end, false, &at);
 	bool pushed = is_pushed_only(weaver, at.native, at.ruby);
 	bool popped = is_popped_only(weaver, at.native, at.ruby);
 	if (entered(&weaver->native, at.native, weaver->native.count - popped) ||
 	    entered(&weaver->ruby, at.ruby, weaver->ruby.count - pushed))
 		add_step(weaver, RCORE_STEP_GAP, 0,
 			 "native and Ruby frames from here inward cannot be matched");
-	emit_ruby(weaver, pushed || is_new(weaver->fiber));
+	emit_outside(weaver, 0, pushed || is_new(weaver->fiber));
 	emit_native(weaver, 0);
 	emit_ruby(weaver, 0);
+}
+
+static void weave_fiber(struct weaver *weaver, struct rcore_fiber *fiber)
+{
+	weaver->fiber = fiber;
+	weaver->steps.count = 0;
+	weaver->native_left = fiber->native_count;
+	weaver->ruby_left = fiber->frame_count;
+	weaver->has_entered = weaver->lacks_function = false;
+	if (!rcore_list_events(fiber, weaver->activation, &weaver->ruby, &weaver->native))
+		weaver->out_of_memory = true;
+	else if (!weaver->activation && entered(&weaver->ruby, 0, weaver->ruby.count))
+		list_apart(weaver);
+	else
+		weave(weaver);
 }
 
 static bool keep(struct weaver *weaver, struct rcore_arena *arena)
@@ -401,28 +442,34 @@ static void know_activation(struct rcore_snapshot *snapshot)
 		activation->source = RCORE_ACTIVATION_UNKNOWN;
 }
 
+/*
+ * Weaves all fibers. A fiber that lacks the function of a control frame is
+ * woven again when all stacks have shown what calls such functions.
+ */
 struct rcore_error *rcore_weave(struct rcore_snapshot *snapshot)
 {
 	struct weaver weaver = {0};
+	bool *lacks_function = rcore_calloc(snapshot->fiber_count, sizeof(*lacks_function));
 	know_activation(snapshot);
 	find_stale(snapshot);
+	weaver.activation = snapshot->activation.address;
+	weaver.out_of_memory = !lacks_function;
 	for (size_t i = 0; i < snapshot->fiber_count && !weaver.out_of_memory; i++) {
-		struct rcore_fiber *fiber = &snapshot->fibers[i];
-		if (!fiber->native_count)
+		if (!snapshot->fibers[i].native_count)
 			continue;
-		weaver.fiber = fiber;
-		weaver.native.count = weaver.ruby.count = weaver.steps.count = 0;
-		weaver.native_left = fiber->native_count;
-		weaver.ruby_left = fiber->frame_count;
-		list_ruby(&weaver);
-		list_native(&weaver, snapshot->activation.address);
-		if (!snapshot->activation.address &&
-		    entered(&weaver.ruby, 0, weaver.ruby.count))
-			list_apart(&weaver);
-		else
-			weave(&weaver);
+		weave_fiber(&weaver, &snapshot->fibers[i]);
+		lacks_function[i] = weaver.lacks_function;
+		if (!lacks_function[i])
+			weaver.out_of_memory |= !keep(&weaver, &snapshot->arena);
+	}
+	for (size_t i = 0; i < snapshot->fiber_count && !weaver.out_of_memory; i++) {
+		if (!lacks_function[i])
+			continue;
+		weave_fiber(&weaver, &snapshot->fibers[i]);
 		weaver.out_of_memory |= !keep(&weaver, &snapshot->arena);
 	}
+	free(lacks_function);
+	rcore_callers_deinit(&weaver.callers);
 	free(weaver.native.items);
 	free(weaver.ruby.items);
 	free(weaver.steps.items);

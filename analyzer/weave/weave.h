@@ -35,6 +35,11 @@
  * An extension is loaded in a control frame of its own, and by a native
  * function that every Ruby exports: such a pair is matched like C.
  *
+ * A function of C that made a tail call is gone from the native stack. Its
+ * control frame then stands after what called it, vm_call_cfunc_with_frame() or
+ * another function that was learnt from the pairs of all stacks (callers.h). If
+ * none is known, the frame stands outermost in its activation.
+ *
  * Neither A nor C needs a symbol. The function of C is the method entry's or
  * the block's; the native frame may be that of its cold part
  * (image/unwind/cold_part.h). The code identifies rb_vm_exec(), which is hidden

@@ -144,13 +144,26 @@ static bool in_ruby(const struct rcore_fiber *fiber, const struct rcore_frame *f
 	return false;
 }
 
+static bool has_function(const struct rcore_fiber *fiber, uint64_t function)
+{
+	for (size_t i = 0; i < fiber->native_count; i++)
+		if (fiber->native[i].function_start == function ||
+		    fiber->native[i].part_of == function)
+			return true;
+	return false;
+}
+
 /*
  * The innermost frame has no place while it is pushed. The frame of a method in
- * C also has none before its function runs, and after the function returned.
+ * C also has none before its function runs, and after the function returned or
+ * made a tail call: which native frame called it is known only while that one
+ * calls another such function (weave/callers.h).
  */
 static bool is_placed(const struct rcore_fiber *fiber, const struct rcore_frame *frame)
 {
 	const struct rcore_frame *innermost = fiber->frames;
+	if (frame->cfunc && !has_function(fiber, frame->cfunc))
+		return false;
 	return !fiber->frame_count || innermost->cfp != frame->cfp ||
 	       (innermost->kind == RCORE_FRAME_RUBY && !innermost->under_construction);
 }

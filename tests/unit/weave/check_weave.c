@@ -4,6 +4,7 @@
  * control frames  F enters the interpreter, r runs in it, a-e C function a-e, B block in C with function b, D dummy with FINISH,
  *                 T FINISH and no pc: loads an extension
  * native frames   X rb_vm_exec, i other function of the interpreter, a-e C function a-e, P part of C function a,
+ *                 v calls C methods, w calls blocks in C, l inlined,
  *                 j compiled code, s searched for, L loads an extension, n anything else
  * woven           the same words, control frames with a dot before them, gaps as "?". */
 #include <stdlib.h>
@@ -15,7 +16,15 @@
 #include "weave/weave.h"
 #include "suite.h"
 
-enum { ACTIVATION = 0x1000, INTERPRETER = 0x2000, OTHER = 0x3000, METHODS = 0x4000, MAX = 256 };
+enum {
+	ACTIVATION = 0x1000,
+	INTERPRETER = 0x2000,
+	CALLS_METHOD = 0x2100,
+	CALLS_BLOCK = 0x2200,
+	OTHER = 0x3000,
+	METHODS = 0x4000,
+	MAX = 256
+};
 
 struct stacks {
 	struct rcore_snapshot snapshot;
@@ -58,6 +67,19 @@ static struct rcore_native_frame native_frame(char word)
 		return (struct rcore_native_frame){.function_start = INTERPRETER,
 						   .module = "ruby",
 						   .is_interpreter = true};
+	case 'v':
+		return (struct rcore_native_frame){.function_start = CALLS_METHOD,
+						   .module = "ruby",
+						   .is_interpreter = true};
+	case 'w':
+		return (struct rcore_native_frame){.function_start = CALLS_BLOCK,
+						   .module = "ruby",
+						   .is_interpreter = true};
+	case 'l':
+		return (struct rcore_native_frame){.function_start = CALLS_METHOD,
+						   .module = "ruby",
+						   .is_interpreter = true,
+						   .is_inlined = true};
 	case 'n':
 		return (struct rcore_native_frame){.function_start = OTHER, .module = "a.so"};
 	case 'P':
@@ -196,6 +218,13 @@ static const struct {
 	{"FaFrb", "nXiabiXibiX", "nX.Fi.aabiX.F.ri.bbiX"},
 	/* The frame of the method before it is gone (a tail call). */
 	{"FaFrbF", "nXibiXibiX", "nX.F.aibiX.F.ri.bbiX.F"},
+	/*
+	 * No activation is outside: C calls a method that made a tail call, or
+	 * has not been called yet.
+	 */
+	{"DaF", "nniiX", ".Dnnii.aX.F"},
+	{"Da", "nnii", ".Dnnii.a"},
+	{"Dab", "nnibi", ".Dnn.ai.bbi"},
 };
 
 static void reset(struct stacks *stacks, uint64_t activation)
@@ -218,19 +247,66 @@ START_TEST(test_case)
 }
 END_TEST
 
+/*
+ * The functions of some C methods are not on the stack; other stacks show what
+ * calls such functions.
+ */
+static const struct {
+	const char *ruby, *native, *woven;
+} called[] = {
+	{"Fc", "nXivii", "nX.Fiv.cii"},
+	{"FcF", "nXiviiX", "nX.Fiv.ciiX.F"},
+	/* Not called yet. */
+	{"Fc", "nXiv", "nX.Fiv.c"},
+	/* What is inlined into the caller belongs to it. */
+	{"Fc", "nXivllii", "nX.Fivll.cii"},
+	/* Outside of all activations. */
+	{"DcF", "nniviiX", ".Dnniv.ciiX.F"},
+	/* Several, of which the caller of the last is the next pair's. */
+	{"FcdF", "nXviviX", "nX.Fv.civ.diX.F"},
+	{"Fca", "nXvivai", "nX.Fv.civ.aai"},
+	/* A block in C has another caller. */
+	{"FcBF", "nXvwiX", "nX.Fv.cw.BiX.F"},
+	{"FBcF", "nXvwiX", "nX.F.B.cvwiX.F"},
+	/* More methods than callers, and more callers than methods. */
+	{"FcdF", "nXiviX", "nX.Fiv.c.diX.F"},
+	{"FcF", "nXvivX", "nX.F.cvivX.F"},
+};
+
+START_TEST(test_called)
+{
+	/* The stack may come before those that teach how to weave it. */
+	for (size_t place = 0; place < 3; place += 2) {
+		static struct stacks stacks;
+		char text[3 * MAX];
+		reset(&stacks, ACTIVATION);
+		if (!place)
+			add(&stacks, called[_i].ruby, called[_i].native);
+		add(&stacks, "FraF", "nXivaiX");
+		add(&stacks, "FaB", "nXvaiwbi");
+		if (place)
+			add(&stacks, called[_i].ruby, called[_i].native);
+		ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
+		woven(&stacks, place, text);
+		ck_assert_str_eq(text, called[_i].woven);
+		rcore_arena_deinit(&stacks.snapshot.arena);
+	}
+}
+END_TEST
+
 START_TEST(test_every_frame_once)
 {
-	static const char ruby_words[] = "Frabc", native_words[] = "Xinabc";
+	static const char ruby_words[] = "FrabcB", native_words[] = "Xinabcvwl";
 	srand(7);
 	for (int round = 0; round < 2000; round++) {
 		static struct stacks stacks;
 		char ruby[MAX] = "", native[MAX] = "", text[3 * MAX];
 		int length = rand() % 100;
 		for (int i = 0; i < length; i++)
-			ruby[i] = ruby_words[rand() % 5];
+			ruby[i] = ruby_words[rand() % 6];
 		length = rand() % 100 + 1;
 		for (int i = 0; i < length; i++)
-			native[i] = native_words[rand() % 6];
+			native[i] = native_words[rand() % 9];
 		reset(&stacks, round % 2 ? ACTIVATION : 0);
 		add(&stacks, ruby, native);
 		ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
@@ -382,6 +458,7 @@ int main(void)
 	const TTest *const tests[] = {test_every_frame_once, test_unknown, test_known,
 				      test_needed, test_stale};
 	const struct rcore_test_loop loops[] = {{test_case, RCORE_COUNT(cases)},
+						{test_called, RCORE_COUNT(called)},
 						{test_learn, RCORE_COUNT(lessons)}};
 	const struct rcore_test_suite suite = {
 		.name = "weave",
