@@ -213,9 +213,10 @@ struct rcore_print_options {
 /*
  * Reads values of the target, by VALUE or by the name of a constant, and what
  * this Ruby's own inspect prints for them. A running process is stopped while
- * they are read. A value that cannot be read has a `problem`. The caller frees
- * *ret with rcore_print_free(); it does not need the session. Errors: as
- * rcore_load(), and USAGE (there is no such constant, or it is not loaded yet).
+ * they are read. A value that cannot be read, or whose constant does not exist,
+ * has a `problem`. The caller frees *ret with rcore_print_free(); it does not
+ * need the session. Errors: as rcore_load(), and USAGE (all are constants
+ * that do not exist, or are not loaded yet).
  */
 RCORE_API struct rcore_error *rcore_print(struct rcore_session *session,
 					  const struct rcore_subject *subjects, size_t count,

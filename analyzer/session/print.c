@@ -19,20 +19,49 @@ struct question {
 	struct rcore_names *names; /* NULL: print values */
 };
 
+static struct rcore_error *print_one(struct rcore_ruby *ruby, const struct question *question,
+				     size_t index)
+{
+	const struct rcore_subject *subject = &question->subjects[index];
+	uint64_t value = subject->value;
+	struct rcore_error *err = NULL;
+	if (subject->constant)
+		err = rcore_constant(ruby, subject->constant, &value);
+	return err ? err
+		   : rcore_print_value(ruby, value, question->options,
+				       &question->print->items[index]);
+}
+
+/*
+ * A constant that is not there gets its problem, so that the others are
+ * printed. If none is there, the error of the first one is returned.
+ */
 static struct rcore_error *print_all(struct rcore_ruby *ruby, const struct question *question)
 {
-	struct rcore_error *err = NULL;
-	for (size_t i = 0; i < question->print->count && !err; i++) {
-		const struct rcore_subject *subject = &question->subjects[i];
-		uint64_t value = subject->value;
-		if (subject->constant)
-			err = rcore_constant(ruby, subject->constant, &value);
+	struct rcore_print *print = question->print;
+	struct rcore_error *first = NULL;
+	size_t failed = 0;
+	for (size_t i = 0; i < print->count; i++) {
+		struct rcore_error *err = print_one(ruby, question, i);
 		if (!err)
-			err = rcore_print_value(ruby, value, question->options,
-						&question->print->items[i]);
+			continue;
+		struct rcore_value *value = &print->items[i].value;
+		value->problem = rcore_arena_strdup(&print->arena, err->message);
+		bool is_short = err->code == RCORE_ERROR_NO_MEMORY || !value->problem;
+		if (failed++)
+			rcore_error_free(err);
+		else
+			first = err;
+		if (is_short) {
+			rcore_error_free(first);
+			return rcore_error_no_memory();
+		}
 	}
-	question->print->redaction.counts[RCORE_REDACTED_STRING] = ruby->hidden_count;
-	return err;
+	print->redaction.counts[RCORE_REDACTED_STRING] = ruby->hidden_count;
+	if (failed == print->count)
+		return first;
+	rcore_error_free(first);
+	return NULL;
 }
 
 static struct rcore_error *keep_name(void *context, const char *path)
