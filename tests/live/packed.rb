@@ -17,7 +17,7 @@ module Packed
     end + rubies.flat_map do |ruby|
       [LiveCase.new("packed busy #{ruby.name}") { Packed.busy(self, ruby) },
        LiveCase.new("packed and ended #{ruby.name}") { Packed.ended(self, ruby) }]
-    end
+    end + Draw.of(rubies, 1, "packed unread").map { |ruby| LiveCase.new("packed unread #{ruby.name}") { Packed.unread(self, ruby) } }
   end
 
   def self.test(test, fixture, ruby)
@@ -87,8 +87,8 @@ module Packed
   end
 
   # Returns its exit status.
-  def self.pack(test, pid, file, options = [], statuses: [0, 1])
-    said, status = Open3.capture2e(*LiveCase::ROOT, Suite::RCORE, "pack", "-p", pid.to_s, "-o", file, *options.map(&:to_s), binmode: true)
+  def self.pack(test, pid, file, options = [], statuses: [0, 1], under: [])
+    said, status = Open3.capture2e(*LiveCase::ROOT, *under, Suite::RCORE, "pack", "-p", pid.to_s, "-o", file, *options.map(&:to_s), binmode: true)
     test.fail("rcore pack: #{status.inspect} #{said}") unless statuses.include?(status.exitstatus) && said.lines.grep_v(NOTES).size == 1
     status.exitstatus
   end
@@ -134,6 +134,28 @@ module Packed
         left = Dir.children(folder) - before - %w[pack.core]
         test.fail("left: #{left}") unless left.empty?
         test.same("#{number}: status of its report", status, test.report(file, "--sysroot", folder).last) if status < 2
+        status < 2
+      end
+    end
+    test.note = "#{packs} of #{ENDS} packed"
+  end
+
+  # From a read that is drawn on, so many find no process, as while it ends. strace makes them fail; it counts those of each thread of rcore.
+  UNREAD = 100
+
+  def self.unread(test, ruby)
+    packs = 0
+    test.with_program(ruby, "busy.rb") do |pid, _, folder|
+      file, calls = %w[pack.core calls].map { |name| File.join(folder, name) }
+      strace = ["strace", "-f", "-qq", "-o", calls, "-e", "trace=process_vm_readv"]
+      pack(test, pid, file, under: strace)
+      reads = File.readlines(calls).map(&:to_i).tally.values.max
+      packs = (0...ENDS).count do
+        FileUtils.rm_f(file)
+        first = rand(1..reads)
+        status = pack(test, pid, file, statuses: [0, 1, 2], under: [*strace, "-e", "inject=process_vm_readv:error=ESRCH:when=#{first}..#{first + UNREAD}"])
+        test.same("from read #{first} of #{reads} on: a pack with status #{status}", status < 2, File.exist?(file))
+        test.same("from read #{first} of #{reads} on: status of its report", status, test.report(file, "--sysroot", folder).last) if status < 2
         status < 2
       end
     end

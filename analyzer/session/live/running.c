@@ -280,6 +280,19 @@ static struct rcore_error *read_stopped(struct rcore_session *session,
 					 : read_once(session, 0, ret);
 }
 
+/*
+ * Returns whether what was read may lack memory because the process ended. If
+ * nothing else is missing, a report is as good as one of a moment ago. A pack
+ * also needs the memory that this reading knew already, and whoever opens the
+ * pack does not.
+ */
+static bool may_lack_memory(const struct rcore_session *session,
+			    const struct rcore_snapshot *snapshot)
+{
+	return snapshot->incomplete ||
+	       (session->target.recorder && rcore_live_is_gone(session->target.live));
+}
+
 static struct rcore_error *read_live(struct rcore_session *session, struct rcore_moment *ret)
 {
 	struct rcore_snapshot *first = NULL;
@@ -287,8 +300,8 @@ static struct rcore_error *read_live(struct rcore_session *session, struct rcore
 	if (!err)
 		err = read_stopped(session, first, ret);
 	session->is_proved = false;
-	if (err || ret->snapshot->incomplete) {
-		struct rcore_error *ended = rcore_live_check(session->target.live);
+	if (err || may_lack_memory(session, ret->snapshot)) {
+		struct rcore_error *ended = rcore_live_check_reads(session->target.live);
 		if (ended && !err)
 			rcore_snapshot_free(ret->snapshot);
 		if (ended) {

@@ -294,6 +294,16 @@ struct rcore_error *rcore_live_copy_all(struct rcore_live *live, size_t *ret_byt
  */
 struct rcore_error *rcore_live_check(struct rcore_live *live);
 
+/*
+ * Does the same, but also returns an error if a read found no process. While a
+ * process ends, its threads lose their memory one after the other: the last one
+ * may still have it when the check looks.
+ */
+struct rcore_error *rcore_live_check_reads(struct rcore_live *live);
+
+/* Returns whether a read found no process. */
+bool rcore_live_is_gone(const struct rcore_live *live);
+
 /* Returns whether rcore_live_check() has found another program. */
 bool rcore_live_has_executed(const struct rcore_live *live);
 

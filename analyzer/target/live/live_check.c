@@ -60,6 +60,23 @@ struct rcore_error *rcore_live_check(struct rcore_live *live)
 	return rcore_live_executed(live->pid);
 }
 
+struct rcore_error *rcore_live_check_reads(struct rcore_live *live)
+{
+	bool was_gone = live->memory.is_gone;
+	struct rcore_error *err = rcore_live_check(live);
+	if (err || !was_gone)
+		return err;
+	return rcore_error_create(RCORE_ERROR_OS,
+				  "process %d ended, or started another program, while it was "
+				  "being read",
+				  live->pid);
+}
+
+bool rcore_live_is_gone(const struct rcore_live *live)
+{
+	return live->memory.is_gone;
+}
+
 bool rcore_live_has_executed(const struct rcore_live *live)
 {
 	return live->has_executed;
