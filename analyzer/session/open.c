@@ -163,10 +163,11 @@ struct rcore_error *rcore_target_judge(const struct rcore_target *target,
 		better = rcore_error_create(RCORE_ERROR_FAULT, "%s; " RCORE_CORE_ADVICE,
 					    err->message);
 	else if (!better && err && err->code == RCORE_ERROR_FAULT && target->pack)
-		better = rcore_error_create(RCORE_ERROR_FAULT,
-					    "%s; a pack has only what was printed, so use the "
-					    "core or the process that it was made from",
-					    err->message);
+		better = rcore_error_create(
+			RCORE_ERROR_FAULT,
+			"%s; a pack has only what its report needed: use the "
+			"core or the process that it was made from",
+			err->message);
 	if (!better)
 		return err;
 	rcore_error_free(err);

@@ -100,7 +100,7 @@ module Lost
   def self.removed_recording(test, pid, folders)
     status, log = record(test, pid, folders, "-o", File.join(folders.out, "load.rec")) { FileUtils.rm_rf(folders.out) }
     kept(test, folders, status, log, folders.here, nil)
-    test.fail("no reason, or a command: #{log}") unless log.match?(/load\.rec: was removed while/) && !log.include?("rcore report")
+    test.fail("no reason, or a command: #{log}") unless log.match?(/load\.rec: another program removed it while/) && !log.include?("rcore report")
   end
 
   # No folder can be written: rcore says that, too.

@@ -81,7 +81,9 @@ static struct rcore_error *report(const struct rcore_record *record,
 static struct rcore_error *why_removed(const struct rcore_record *record)
 {
 	char escaped[256];
-	return rcore_error_create(RCORE_ERROR_OS, "%s: was removed while rcore was writing it",
+	return rcore_error_create(RCORE_ERROR_OS,
+				  "%s: another program removed it while rcore was "
+				  "writing it",
 				  rcore_escape(escaped, sizeof(escaped), record->path));
 }
 

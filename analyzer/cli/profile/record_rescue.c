@@ -119,9 +119,11 @@ void rcore_record_rescue(const struct rcore_record *record, const struct rcore_s
 	if (is_there)
 		snprintf(kept, sizeof(kept), "%s", record->path);
 	else if (!keep(record, record->path ? record->path : lost, kept)) {
-		fputs("rcore: the samples are lost: no recording can be written to the folder "
-		      "of the output, the present one, or TMPDIR\n",
+		fputs("rcore: the samples are lost: neither the folder of the output, nor the "
+		      "current folder, nor ",
 		      stderr);
+		rcore_shell_write(stderr, rcore_temporary_folder());
+		fputs(" can be written to\n", stderr);
 		return;
 	}
 	fprintf(stderr, "rcore: the samples are in ");

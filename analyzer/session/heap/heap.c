@@ -43,10 +43,10 @@ static struct rcore_error *check_measured(const struct rcore_layout *layout)
 static struct rcore_error *check_pack(const struct rcore_session *session)
 {
 	return session->target.pack
-		       ? rcore_error_create(
-				 RCORE_ERROR_USAGE,
-				 "a pack has only what was printed, not the whole heap; use "
-				 "the core or the process that it was made from")
+		       ? rcore_error_create(RCORE_ERROR_USAGE,
+					    "a pack has only what its report needed, not the "
+					    "whole heap; use "
+					    "the core or the process that it was made from")
 		       : NULL;
 }
 
