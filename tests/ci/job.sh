@@ -53,6 +53,12 @@ status=0
 with_own_pattern "$pattern" "$top/ci/run" -d out bash -c 'exit 7' >log 2>&1 || status=$?
 [ $status = 7 ] || fail "the command's status: $status"
 [ "$(cat pattern)" = "$pattern" ] || fail "the pattern was not put back"
+# Without rcore, the core of a crash would be deleted for nothing.
+status=0
+with_own_pattern "$pattern" env RCORE=no-rcore "$top/ci/run" -d out touch started >log 2>&1 || status=$?
+[ "$status $(cat log)" = "2 ci/run: 'no-rcore' does not run (command not found), so the command was not started: run ci/get, or set RCORE" ] ||
+	fail "no rcore: status $status, $(cat log)"
+[ ! -e started ] || fail "no rcore, but the command was started"
 # bash adds no line with the text of the script to the log.
 status=0
 # shellcheck disable=SC2016
