@@ -107,7 +107,7 @@ $(FLAME_C): $(BUILD)/gen/report/profile/flame_%.c: scripts/embed.awk
 HTML_C = $(BUILD)/gen/report/html/html_script.c $(BUILD)/gen/report/html/html_heap_script.c $(BUILD)/gen/report/html/html_style.c \
 	$(BUILD)/gen/report/profile/html_profile_script.c
 $(BUILD)/gen/report/html/html_script.c: $(patsubst %,analyzer/report/html/%.js,parts packed data stack threads waits report)
-$(BUILD)/gen/report/profile/html_profile_script.c: $(patsubst %,analyzer/report/%.js,html/parts html/packed html/tables profile/flame profile/timeline profile/processes profile/page)
+$(BUILD)/gen/report/profile/html_profile_script.c: $(patsubst %,analyzer/report/%.js,html/parts html/packed html/tables profile/flame profile/page/timeline profile/page/processes profile/page/page)
 $(BUILD)/gen/report/html/html_heap_script.c: $(patsubst %,analyzer/report/html/%.js,parts packed tables treemap heap)
 $(BUILD)/gen/report/html/html_style.c: $(patsubst %,analyzer/report/html/%.css,page charts)
 $(HTML_C): scripts/embed.awk scripts/csp-hash.awk

@@ -7,14 +7,14 @@ module Limits
 
   ALL = [
     # page, pattern, file, constant, unit
-    ["docs/profile.md", /the widest ([\d,]+) frames/, "report/profile/page.h", "RCORE_PAGE_FRAMES", 1],
-    ["docs/profile.md", /the ([\d,]+) methods with the most time/, "report/profile/page.h", "RCORE_PAGE_METHODS", 1],
-    ["docs/profile.md", /total, ([\d,]+) threads/, "report/profile/page.h", "RCORE_PAGE_THREADS", 1],
-    ["docs/profile.md", /threads, ([\d,]+) processes/, "report/profile/page.h", "RCORE_PAGE_PROCESSES", 1],
-    ["docs/profile.md", /([\d,]+) keys of labels/, "report/profile/page.h", "RCORE_PAGE_KEYS", 1],
-    ["docs/profile.md", /labels and ([\d,]+) values/, "report/profile/page.h", "RCORE_PAGE_VALUES", 1],
-    ["docs/profile.md", /cuts names after ([\d,]+) bytes/, "report/profile/page.h", "RCORE_PAGE_TEXT_MAX", 1],
-    ["docs/profile.md", /for a (\d+)th of the recording/, "report/profile/page.h", "RCORE_PAGE_BINS", 1],
+    ["docs/profile.md", /the widest ([\d,]+) frames/, "report/profile/page/page.h", "RCORE_PAGE_FRAMES", 1],
+    ["docs/profile.md", /the ([\d,]+) methods with the most time/, "report/profile/page/page.h", "RCORE_PAGE_METHODS", 1],
+    ["docs/profile.md", /total, ([\d,]+) threads/, "report/profile/page/page.h", "RCORE_PAGE_THREADS", 1],
+    ["docs/profile.md", /threads, ([\d,]+) processes/, "report/profile/page/page.h", "RCORE_PAGE_PROCESSES", 1],
+    ["docs/profile.md", /([\d,]+) keys of labels/, "report/profile/page/page.h", "RCORE_PAGE_KEYS", 1],
+    ["docs/profile.md", /labels and ([\d,]+) values/, "report/profile/page/page.h", "RCORE_PAGE_VALUES", 1],
+    ["docs/profile.md", /cuts names after ([\d,]+) bytes/, "report/profile/page/page.h", "RCORE_PAGE_TEXT_MAX", 1],
+    ["docs/profile.md", /for a (\d+)th of the recording/, "report/profile/page/page.h", "RCORE_PAGE_BINS", 1],
     ["docs/heap.md", /the ([\d,]+) largest areas/, "command/heap.c", "PAGE_NODES", 1],
     ["docs/heap.md", /areas and ([\d,]+) classes/, "report/html/heap_page.c", "CLASSES", 1],
     ["docs/heap.md", /cuts names after ([\d,]+) bytes/, "report/html/heap_page.c", "TEXT_MAX", 1],

@@ -7,8 +7,10 @@
 #include "report/profile/profile_report.h"
 
 /*
- * The data of a page about a profile. All of it is bounded, whatever was
- * recorded: what does not fit is summed up, and counted.
+ * report/profile/page/ writes the page for browsers: its data, and the scripts
+ * that show them. It includes what report/profile/ may include. All of the data
+ * is bounded, whatever was recorded: what does not fit is summed up, and
+ * counted. page.c puts the parts together.
  */
 enum {
 	RCORE_PAGE_FRAMES = 3000, /* of the flame graph: the widest */

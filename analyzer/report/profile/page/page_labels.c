@@ -4,7 +4,7 @@
 
 #include "base/grow.h"
 #include "profile/totals.h"
-#include "report/profile/page.h"
+#include "report/profile/page/page.h"
 
 /*
  * The times of labels: of each key, the values with the most time, and the

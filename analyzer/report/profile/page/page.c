@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/profile/page.h"
+#include "report/profile/page/page.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/profile/measures.h"
-#include "report/profile/page.h"
+#include "report/profile/page/page.h"
 #include "report/profile/processes.h"
 
 /* The processes of a page, those that did the most first. */

@@ -5,7 +5,7 @@
 #include "base/grow.h"
 #include "profile/totals.h"
 #include "report/profile/measures.h"
-#include "report/profile/page.h"
+#include "report/profile/page/page.h"
 
 /*
  * The states of threads: the time in each, and over time. The time of a

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/profile/page.h"
+#include "report/profile/page/page.h"
 
 struct json_object *rcore_page_text(struct rcore_page_writer *writer, const char *text)
 {
