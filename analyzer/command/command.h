@@ -17,12 +17,13 @@
  * every folder except cli/. Start here, then read a short command, such as
  * threads.c.
  *
- * Commands that read a target are in this folder and its list.h; the shell and
- * the debuggers run them. Commands that only the shell runs (triage, layout,
- * gdb ...) are in cli/ and its list.h.
+ * Commands that read a target are in this folder and its list.h, `rcore heap`
+ * and its subcommands in heap/; the shell and the debuggers run them. Commands
+ * that only the shell runs (triage, layout, gdb ...) are in cli/ and its
+ * list.h.
  *
  * To add a command, add a file that defines a struct rcore_command, and a line
- * in list.h.
+ * in list.h. CONTRIBUTING.md lists the pages and tests that must know it.
  */
 
 /* What a debugger suggests when the user asks it to complete a value. */
