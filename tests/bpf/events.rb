@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 require_relative "../sampler/case"
+require_relative "../support/profile_endings"
 
 # `rcore record --event` counts each write(2) for its request, and counts as many as strace.
 module Events
@@ -73,7 +74,8 @@ module Events
     pid = Process.spawn(program, "-e", "def tell(file); file.syswrite('x' * 7); end; loop { tell(File.open('/dev/null', 'w')); sleep 0.01 }", pgroup: true)
     test.wait_until("libruby") { File.read("/proc/#{pid}/maps").include?("libruby") }
     path = File.join(test.folder, "calls.rec")
-    outputs = %w[txt svg html pb.gz callgrind speedscope.json folded json].to_h { |ending| [ending, File.join(test.folder, "calls.#{ending}")] }
+    endings = ProfileEndings.of(Suite::RCORE) - [".firefox.json"] # which has no calls
+    outputs = endings.to_h { |ending| [ending.delete_prefix("."), File.join(test.folder, "calls#{ending}")] }
     _, err, status = OffCpu.rcore("record", "--event", "syscalls:write,close", "-p", pid.to_s, "-d", "2", "-o", path, *outputs.values.flat_map { |name| ["-o", name] })
     return test.fail("status #{status}: #{err}") unless status.zero?
     texts = outputs.transform_values { |name| File.binread(name) }

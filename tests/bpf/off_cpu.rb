@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 require "etc"
 require_relative "../sampler/case"
+require_relative "../support/profile_endings"
 
 # The times of `rcore record --off-cpu` are between those that the program measures inside its methods and around them: elapsed time
 # minus CPU time. Waiting for the GVL and for a processor is part of all three, so a busy machine changes nothing.
@@ -238,8 +239,7 @@ module OffCpu
     pid = Process.spawn(program, "-e", "def idle; sleep; end; idle", pgroup: true)
     test.wait_until("sleep") { File.read("/proc/#{pid}/stat")[/\) S/] && File.read("/proc/#{pid}/maps").include?("libruby") }
     off, all = %w[off all].map { |name| File.join(test.folder, "#{name}.rec") }
-    endings = %w[txt svg html pb.gz callgrind speedscope.json firefox.json folded json]
-    outputs = endings.to_h { |ending| [ending, File.join(test.folder, "idle.#{ending}")] }
+    outputs = ProfileEndings.of(Suite::RCORE).to_h { |ending| [ending.delete_prefix("."), File.join(test.folder, "idle#{ending}")] }
     _, err, status = rcore("record", "--off-cpu", "-p", pid.to_s, "-d", "2", "-o", off, *outputs.values.flat_map { |path| ["-o", path] })
     return test.fail("status #{status}: #{err}") unless status.zero?
     texts = outputs.transform_values { |path| File.binread(path) }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 require "zlib"
+require_relative "../support/profile_endings"
 require_relative "record"
 
 # `rcore record --system`: several Rubies at once. There may be others on the machine, at least the one that runs this.
@@ -148,19 +149,17 @@ module BpfSystem
     end
   end
 
-  OUTPUTS = %w[svg folded speedscope.json callgrind txt json html firefox.json pb.gz].freeze
-
   # Each output names each process.
   def self.outputs(test, path, guests)
-    OUTPUTS.each do |ending|
-      output = "#{path}.#{ending}"
+    ProfileEndings.of(Suite::RCORE).each do |ending|
+      output = path + ending
       _, err, status = Open3.capture3(*LiveCase::ROOT, Suite::RCORE, "report", path, "-a", "-o", output)
       next test.fail("#{ending}: status #{status}: #{err}") unless status.success?
       text = File.binread(output)
-      text = Zlib.gunzip(text) if ending == "pb.gz"
+      text = Zlib.gunzip(text) if ending == ".pb.gz"
       text = text.force_encoding("UTF-8").scrub
       missing = guests.reject { |guest| text.include?("host.rb #{guest.title.split[-2, 2].join(" ")}") && text.include?(guest.pid.to_s) }
-      test.fail("#{ending} names no #{missing.map(&:title)}") unless missing.empty? || ending == "pb.gz"
+      test.fail("#{ending} names no #{missing.map(&:title)}") unless missing.empty? || ending == ".pb.gz"
       test.fail("#{ending} has no title of #{guests.first.title}") unless text.include?(guests.first.title.split[-2, 2].join(" "))
     end
   end

@@ -5,6 +5,7 @@ require "zlib"
 require_relative "truth"
 require_relative "browser"
 require_relative "readers"
+require_relative "../support/profile_endings"
 
 class Suite
   TOP = File.expand_path("../..", __dir__)
@@ -37,8 +38,9 @@ class Suite
   def agree
     agreement("agree", recording("agree"))
     # Those of tests/html/run and `browser` need a browser.
-    endings = Open3.capture2(RCORE, "report", "--help").first.gsub(/\s+/, " ")[/--output=FILE.*?docs\/profile\.md/].scan(/(?<= )\.[a-z.]+[a-z]/) - [".html"]
-    check("each output has a reader", endings.sort == Readers::ALL.keys.sort, (endings - Readers::ALL.keys).join(" "))
+    endings = ProfileEndings.of(RCORE) - [".html"]
+    missing, gone = endings - Readers::ALL.keys, Readers::ALL.keys - endings
+    check("each output has a reader", (missing + gone).empty?, "ALL in tests/profile/readers.rb lacks #{missing}; --help lacks its #{gone}")
   end
 
   # Each process has the sums of its threads. See "cluster" of write.c.

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
+require_relative "../support/profile_endings"
+
 # Outputs that cannot be written at the end: the samples are kept, and the command that rcore prints makes the outputs.
 module Lost
-  ENDINGS = %w[.svg .html .pb.gz .speedscope.json .firefox.json .callgrind .folded .txt .json].freeze
   # Full disks of the test's own, which nothing else sees.
   MOUNT = 'for disk; do [ "$disk" = -- ] && break; mount -t tmpfs -o size=64k none "$disk" && head -c 65536 /dev/zero >"$disk/full" 2>/dev/null; shift; done; shift; cd "$PWD" && exec "$@"'
 
@@ -64,7 +65,7 @@ module Lost
   end
 
   def self.each(test, pid, folders)
-    outputs = ENDINGS.map { |ending| File.join(folders.out, "slow#{ending}") }
+    outputs = ProfileEndings.of(Suite::RCORE).map { |ending| File.join(folders.out, "slow#{ending}") }
     status, log = record(test, pid, folders, *outputs.flat_map { |path| ["-o", path] }, disks: [folders.out])
     kept(test, folders, status, log, folders.here, outputs)
   end
