@@ -13,8 +13,11 @@
  * a writer escapes what its format needs beyond that. It includes profile/,
  * report/ and model/. Start here.
  *
- * To add a format, add a file with its writer, and a line in the table below.
- * A writer prints both sides if is_diff is set.
+ * To add a format, add a file with its writer, and a line in the table below;
+ * CONTRIBUTING.md lists the page and the test that must know it. A writer
+ * prints both sides if is_diff is set. Most print a struct rcore_tree, in the
+ * unit that rcore_measure_words names: recordings of system calls have calls or
+ * bytes in place of times. folded.c is the shortest.
  */
 struct rcore_profile_report {
 	const struct rcore_totals *totals;
@@ -32,7 +35,11 @@ struct rcore_profile_report {
 	size_t rows; /* of the text; 0: all */
 };
 
-/* What a format prints of samples, besides their stacks. */
+/*
+ * What a format prints of samples, besides their stacks. Samples that differ
+ * only in what no output needs are added up, and struct rcore_total_key has 0
+ * in its place. The names without RCORE_NEEDS_ are for the table below.
+ */
 enum {
 	RCORE_NEEDS_THREADS = 1, /* with states */
 	RCORE_NEEDS_LABELS = 2,  /* with fibers */
