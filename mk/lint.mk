@@ -12,17 +12,15 @@ CPPCHECK = cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -j2 \
 .PHONY: lint lint-house lint-circles lint-format lint-c lint-scripts tables
 lint: lint-house lint-circles lint-format lint-c lint-scripts ## check layers, style, and C, shell, Ruby and Python for mistakes
 
+# All of these, also if one finds something.
 lint-house:
-	@awk -f tests/lint/layers.awk $(wildcard analyzer/*.[ch] analyzer/*/*.[ch] analyzer/*/*/*.[ch] analyzer/*/*/*/*.[ch])
-	@tests/lint/versions.sh
-	@tests/lint/writers.sh
-	@tests/lint/machine.sh
-	@tests/lint/counts.sh
-	@tests/lint/folders.sh
-	@tests/lint/house.sh
-	@LC_ALL=C awk -f tests/lint/columns.awk $(LINT_COLUMNS)
-	@ruby tests/lint/programs.rb
-	@ruby tests/lint/tour.rb
+	@status=0; \
+	awk -f tests/lint/layers.awk $(wildcard analyzer/*.[ch] analyzer/*/*.[ch] analyzer/*/*/*.[ch] analyzer/*/*/*/*.[ch]) || status=1; \
+	for check in versions writers machine counts folders house; do tests/lint/$$check.sh || status=1; done; \
+	LC_ALL=C awk -f tests/lint/columns.awk $(LINT_COLUMNS) || status=1; \
+	ruby tests/lint/programs.rb || status=1; \
+	ruby tests/lint/tour.rb || status=1; \
+	exit $$status
 
 lint-circles: $(LIB_OBJ) $(CLI_OBJ) $(PLUG_OBJ)
 	@tests/lint/circles.rb $^
