@@ -123,7 +123,10 @@ START_TEST(golden)
 		ck_assert(out && fputs(text, out) >= 0 && fclose(out) == 0);
 	}
 	char *expected = file_text(wanted->path);
-	ck_assert_str_eq(text, expected);
+	ck_assert_msg(strcmp(text, expected) == 0,
+		      "%s differs from what is printed; RCORE_GOLDEN=update writes it again, "
+		      "then see `git diff`",
+		      wanted->path);
 	free(expected);
 	free(text);
 	rcore_arena_deinit(&snapshot.arena);
