@@ -213,4 +213,5 @@ def main():
     return failed > 0 or not paths
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
