@@ -28,6 +28,9 @@ class TestRuby
     @root = name == folder && File.executable?(program) ? "" : @folder
   end
 
+  # Those of the list have no debug information.
+  def without_table(_rcore) = nil
+
   # Returns nil if it can run, otherwise why not.
   def missing
     return if File.executable?(File.join(@root, @program))
@@ -96,7 +99,8 @@ end
 # A Ruby that the user has built, instead of those of tests/packages/rubies:
 # RCORE_RUBY=path/to/ruby. Its environment:
 # RCORE_RUBY_ENV="LD_PRELOAD=libjemalloc.so.2 RUBY_MN_THREADS=1". Where its
-# headers are, if it is not installed: RCORE_RUBY_CFLAGS="-I... -I...".
+# headers are, if it is not installed: RCORE_RUBY_CFLAGS="-I... -I...". Strip it
+# and its libruby: of a Ruby with debug information, rcore takes no table.
 class OwnRuby < TestRuby
   def initialize(program)
     super(ENV["RCORE_RUBY_NAME"] || program, "none", nil, File.expand_path(program))
@@ -114,5 +118,12 @@ class OwnRuby < TestRuby
 
   def build_flags
     ENV["RCORE_RUBY_CFLAGS"]&.split || super
+  end
+
+  # Returns why its table is not tested; nil if it is.
+  def without_table(rcore)
+    code = 'c = RbConfig::CONFIG; print c["ENABLE_SHARED"] == "yes" ? "#{c["libdir"]}/#{c["LIBRUBY_SO"]}" : RbConfig.ruby'
+    file = IO.popen(command(["-rrbconfig", "-e", code]), &:read)
+    "rcore takes the layout from the debug information of #{file}, and no table: `strip #{file}` first" if system(rcore, "layout", file, %i[out err] => File::NULL)
   end
 end
