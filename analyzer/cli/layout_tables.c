@@ -146,12 +146,15 @@ const struct rcore_command rcore_cli_layout_diff = {
 	.input = RCORE_INPUT_NONE,
 	.summary = "print the differences between two tables",
 	.doc = "Print the differences between two tables. A table is a file, or a release that "
-	       "has a built-in table.",
+	       "has a built-in table: 3.3.0 stands for 3.3.0-x86_64, or on aarch64 for "
+	       "3.3.0-aarch64; 3.3.0-x86_64-cet is that of builds with -fcf-protection. Fields "
+	       "may have moved in one of them alone.",
 	.size = sizeof(struct diff_arguments),
 	.words = "TABLE TABLE",
 	.operands_offset = offsetof(struct diff_arguments, tables),
 	.completion = RCORE_COMPLETE_FILE,
 	.shell_examples = (const char *const[]){"rcore layout diff 3.3.0 3.3.11",
+						"rcore layout diff 2.7.2-aarch64 2.7.3-aarch64",
 						"rcore layout diff 3.3.0 my.layout", NULL},
 	.exit_status = "Exit status: 0 the tables are equal; 1 they differ; 2 there is no such "
 		       "table; 64 wrong usage.",
