@@ -287,19 +287,30 @@ START_TEST(drift_alone)
 			    !rcore_item_is_measured(&next, item))
 				continue;
 			if (item->kind == RCORE_ITEM_ENUM) {
-				ck_assert_int_eq(*rcore_item_constant(&next, item),
-						 *rcore_item_constant(&layout, item));
+				ck_assert_msg(*rcore_item_constant(&next, item) ==
+						      *rcore_item_constant(&layout, item),
+					      "%s: %s of %s has another value", next.name,
+					      item->id, item->group);
 			} else if (drift && !drift->by) {
 				continue;
 			} else if (item->kind == RCORE_ITEM_STRUCT) {
-				ck_assert_msg(*rcore_item_size(&next, item) ==
-						      *rcore_item_size(&layout, item) +
-							      (unsigned)(drift ? drift->by : 0),
-					      "%s: struct %s", next.name, item->group);
+				ck_assert_msg(
+					*rcore_item_size(&next, item) ==
+						*rcore_item_size(&layout, item) +
+							(unsigned)(drift ? drift->by : 0),
+					"%s: struct %s: %u bytes, %u before, which is not what "
+					"drifts says",
+					next.name, item->group, *rcore_item_size(&next, item),
+					*rcore_item_size(&layout, item));
 			} else {
-				ck_assert_msg(moved_so(&layout, item, drift,
-						       rcore_item_field(&next, item)),
-					      "%s: %s.%s", next.name, item->group, item->id);
+				ck_assert_msg(
+					moved_so(&layout, item, drift,
+						 rcore_item_field(&next, item)),
+					"%s: %s.%s: at %d, at %d before, which is not what "
+					"drifts says",
+					next.name, item->group, item->id,
+					rcore_item_field(&next, item)->offset,
+					rcore_item_field(&layout, item)->offset);
 			}
 		}
 	}
