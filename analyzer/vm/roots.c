@@ -126,23 +126,28 @@ static struct rcore_error *add_threads(struct rcore_roots *roots)
 /*
  * Adds rb_symbols_t.ids, which has all symbols and their names. Up to 3.4,
  * Init_sym() of symbol.c registers it; from 4.0 on,
- * rb_sym_global_symbols_mark_and_move() there marks it.
+ * rb_sym_global_symbols_mark_and_move() there marks it and sym_set, the set of
+ * the same symbols. No other word before `ids` is an object.
  */
 static struct rcore_error *add_symbols(struct rcore_roots *roots)
 {
 	const struct rcore_field *ids = &roots->ruby->layout->symbols.ids;
-	struct rcore_heap_root root = {.kind = RCORE_ROOT_SYMBOL};
-	uint64_t value;
 	if (!roots->ruby->global_symbols || !rcore_has_place(ids)) {
 		rcore_roots_problem(roots, "the table of symbols was not found");
 		return NULL;
 	}
-	root.address = roots->ruby->global_symbols + (uint64_t)ids->offset;
-	if (rcore_read_u64(roots->ruby->memory, root.address, &value)) {
-		rcore_roots_problem(roots, "the table of symbols cannot be read");
-		return NULL;
+	for (uint64_t at = 0; at <= (uint64_t)ids->offset; at += sizeof(uint64_t)) {
+		uint64_t value;
+		struct rcore_heap_root root = {.kind = RCORE_ROOT_SYMBOL,
+					       .address = roots->ruby->global_symbols + at};
+		if (rcore_read_u64(roots->ruby->memory, root.address, &value)) {
+			rcore_roots_problem(roots, "the table of symbols cannot be read");
+			return NULL;
+		}
+		if (!rcore_roots_add(roots, value, &root))
+			return rcore_error_no_memory();
 	}
-	return rcore_roots_add(roots, value, &root) ? NULL : rcore_error_no_memory();
+	return NULL;
 }
 
 /*

@@ -233,10 +233,25 @@ static void mark_producer(struct rcore_children *children, uint64_t data)
 	mark_first(children, data, children->ruby->layout->traits.producer_values);
 }
 
+/*
+ * ractor_port_mark() of ractor_sync.c (4.0 on): the struct begins with the
+ * port's rb_ractor_t.
+ */
+static void mark_port(struct rcore_children *children, uint64_t data)
+{
+	uint64_t ractor;
+	if (rcore_read_u64(children->ruby->memory, data, &ractor))
+		children->state |= RCORE_HEAP_PARTIAL;
+	else if (ractor)
+		rcore_child_mark_named(
+			children, RCORE_CHILD_READ(children, ractor, ractor, self), "ractor");
+}
+
 static const struct type types[] = {
 	{"VM/thread", {0}, rcore_children_of_thread},
 	{"fiber", {0}, rcore_children_of_fiber},
 	{"ractor", {0}, rcore_children_of_ractor},
+	{"ractor/port", {0}, mark_port},
 	{"autoload", {0}, mark_autoload},
 	{"autoload_table", {0}, mark_autoload},
 	{"VM/pin_array_list", {0}, mark_pinned},

@@ -115,6 +115,8 @@ static bool make(int index)
 	made.table = fake_st_table(&vm->ruby, &finalizer, 1, 0);
 	FAKE_PUT(vm, vm->objspace, objspace, finalizer_table, made.table);
 	make_globals();
+	/* From 4.0 on, sym_set. */
+	put(vm->ruby.symbols + (uint64_t)layout->symbols.ids.offset - 8, made.symbols);
 	/* below | sp: stack, | thread pointer: beyond */
 	made.stack_at = fake_alloc(&vm->ruby.target, STACK_WORDS * 8, 8);
 	put(made.stack_at, made.below);
@@ -190,6 +192,7 @@ START_TEST(test_roots)
 		{made.thread, RCORE_ROOT_THREAD, ""},
 		{made.registered, RCORE_ROOT_REGISTERED, ""},
 		{made.second, RCORE_ROOT_REGISTERED, ""},
+		{made.symbols, RCORE_ROOT_SYMBOL, ""},
 		{made.finalizer, RCORE_ROOT_FINALIZER, ""},
 		{made.global, RCORE_ROOT_GLOBAL, "$a0"},
 		{made.indirect, RCORE_ROOT_GLOBAL, "$a1"},
