@@ -163,7 +163,7 @@ module Ends
       test.fail("#{command}: #{out}") if command == "analyze" && out.scan("Object#after_main").size < least
     end
     listed = test.rcore("ps").first.lines.find { |line| line =~ /^ *#{pid} / }
-    test.fail("ps: #{listed.inspect}") unless listed =~ /#{Regexp.escape(ruby.name[/\d\.\d/])}\S* +(?:running|sleeping) /
+    test.fail("ps: #{listed.inspect}") unless listed =~ /#{Regexp.escape(ruby.version.segments.first(2).join("."))}\S* +(?:running|sleeping) /
   end
 
   MOMENTS = Integer(ENV["MOMENTS"] || 8)
