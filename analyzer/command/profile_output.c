@@ -233,6 +233,7 @@ static struct rcore_error *add_recording(struct work *work, const char *path, co
 	work->counted[side] = counted_in(recording);
 	if (!err)
 		err = note_end(work, recording, name);
+	rcore_totals_forget_profile(work->totals);
 	rcore_recording_close(recording);
 	return err;
 }

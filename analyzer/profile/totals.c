@@ -381,6 +381,12 @@ struct rcore_error *rcore_totals_add(struct rcore_totals *totals,
 	return err;
 }
 
+void rcore_totals_forget_profile(struct rcore_totals *totals)
+{
+	forget_maps(totals->merge);
+	totals->merge->from = NULL;
+}
+
 void rcore_totals_name_processes(struct rcore_totals *totals)
 {
 	rcore_group_name_processes(totals->profile, &totals->merge->groups);

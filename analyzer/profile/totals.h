@@ -148,6 +148,12 @@ struct rcore_error *rcore_totals_add(struct rcore_totals *totals,
 				     const struct rcore_profile *profile, enum rcore_side side);
 
 /*
+ * Forgets what it keeps of the profile that was added last. Call it before that
+ * is freed if another will be added, which may get the same address.
+ */
+void rcore_totals_forget_profile(struct rcore_totals *totals);
+
+/*
  * Adds the titles of processes to the names of their groups. Call it once,
  * after everything was added: a title may change as long as its process runs.
  */

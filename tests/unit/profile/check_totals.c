@@ -142,6 +142,28 @@ START_TEST(sides_are_apart)
 }
 END_TEST
 
+/* A profile that gets the address of one that was freed. */
+START_TEST(profiles_at_one_address_are_apart)
+{
+	begin((struct rcore_totals_options){0});
+	sample(10, "abc", 1, "T1", NULL);
+	sample(20, "d", 1, "T2", NULL);
+	add(RCORE_SIDE_NEW);
+	rcore_totals_forget_profile(totals);
+	struct rcore_profile *other = rcore_profile_new();
+	ck_assert_ptr_nonnull(other);
+	const struct rcore_profile moved = *profile;
+	*profile = *other;
+	*other = moved;
+	rcore_profile_free(other);
+	sample(10, "d", 1, "T2", NULL);
+	add(RCORE_SIDE_OLD);
+	ck_assert_uint_eq(totals->keys.count, 2);
+	ck_assert_uint_eq(rcore_totals_amounts(totals, 0, RCORE_SIDE_OLD).count, 0);
+	ck_assert_uint_eq(rcore_totals_amounts(totals, 1, RCORE_SIDE_OLD).count, 1);
+}
+END_TEST
+
 static void expect_timed(size_t index, uint64_t ms, uint64_t wall_ms)
 {
 	const struct rcore_timeline *timeline = &totals->timelines[RCORE_SIDE_NEW];
@@ -279,6 +301,7 @@ int main(void)
 		samples_that_were_added_up_last,
 		lines_are_left_out,
 		sides_are_apart,
+		profiles_at_one_address_are_apart,
 		samples_keep_their_times,
 		full_timelines_stay_small,
 		trees_leave_out_what_is_short,
