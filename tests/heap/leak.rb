@@ -61,6 +61,8 @@ end
 # Only this frame refers to `mine`. The lock is also in the frames of the C functions that will unlock it.
 def hold
   mine = Object.new
+  Thread.current[:borrowed] = Object.new
+  $borrowed = address(Thread.current[:borrowed])
   $mine = address(mine)
   relay(Object.new, 3)
   mine
@@ -134,7 +136,7 @@ facts = {
   every_text: $texts.to_h { |text| [address(text), ObjectSpace.memsize_of(text)] },
   tickets: [*$tickets, $young].map { |object| ticket(object) },
   label: ObjectSpace.memsize_of($labels[0].text), lists: ObjectSpace.memsize_of($lists[0]),
-  relayed: $relayed, frames: %w[hold relay pass_on].to_h { |method| [method, frames($thread, method)] }, mine: $mine, lock: address($lock), thread: address($thread), captured: $captured, inside: $inside, parked: address($parked),
+  relayed: $relayed, frames: %w[hold relay pass_on].to_h { |method| [method, frames($thread, method)] }, mine: $mine, borrowed: $borrowed, lock: address($lock), thread: address($thread), captured: $captured, inside: $inside, parked: address($parked),
   taken: $seats.select(&:taken).map { |seat| address(seat) }
 }
 $stdout.puts JSON.generate(facts)

@@ -70,6 +70,8 @@ enum rcore_heap_state {
 enum rcore_edge_kind {
 	/* The first edge of a node if it has a class: RBasic.klass. */
 	RCORE_EDGE_CLASS,
+	/* NAME: of Thread#[] */
+	RCORE_EDGE_FIBER_LOCAL,
 	RCORE_EDGE_FIELD,    /* NAME: a member of the struct, "default proc" */
 	RCORE_EDGE_IVAR,     /* NAME: "@a" */
 	RCORE_EDGE_CONSTANT, /* NAME */
@@ -110,7 +112,7 @@ static inline uint32_t rcore_edge_number(uint32_t label)
 /* Whether the number is an index of rcore_heap.names. */
 static inline bool rcore_edge_has_name(enum rcore_edge_kind kind)
 {
-	return kind >= RCORE_EDGE_FIELD && kind <= RCORE_EDGE_LOCAL;
+	return kind >= RCORE_EDGE_FIBER_LOCAL && kind <= RCORE_EDGE_LOCAL;
 }
 
 /* Why something is alive. The order is that in which paths prefer roots. */

@@ -95,6 +95,7 @@ static enum edge_type type_of(enum rcore_edge_kind kind)
 	case RCORE_EDGE_CONSTANT:
 	case RCORE_EDGE_CVAR:
 	case RCORE_EDGE_METHOD:
+	case RCORE_EDGE_FIBER_LOCAL:
 	case RCORE_EDGE_LOCAL:
 		return PROPERTY;
 	default:

@@ -19,7 +19,8 @@ struct rcore_child {
 	enum rcore_edge_kind kind;
 	/*
 	 * An index. If the kind has a name and `name` is NULL: the ID of the
-	 * name (IVAR and LOCAL), or the serial number of that ID.
+	 * name (IVAR and LOCAL; FIBER_LOCAL if traits.local_storage_is_st), or
+	 * the serial number of that ID.
 	 */
 	uint64_t number;
 	const char *name; /* static; of a FIELD */

@@ -81,7 +81,7 @@ static void mark_storage(struct rcore_children *children, uint64_t table)
 	uint64_t serial, value;
 	bool found = true;
 	if (children->ruby->layout->traits.local_storage_is_st) {
-		rcore_child_mark_st_values(children, table, RCORE_EDGE_ELEMENT);
+		rcore_child_mark_st_values(children, table, RCORE_EDGE_FIBER_LOCAL);
 		return;
 	}
 	struct rcore_error *err =
@@ -89,7 +89,7 @@ static void mark_storage(struct rcore_children *children, uint64_t table)
 	while (!err && table && found) {
 		err = rcore_id_table_next(&iterator, &found, &serial, &value);
 		if (!err && found)
-			rcore_child_mark_named(children, value, "fiber-local variable");
+			rcore_child_mark(children, value, RCORE_EDGE_FIBER_LOCAL, serial);
 	}
 	rcore_child_failed(children, err);
 }

@@ -202,6 +202,11 @@ static uint64_t number_of(struct edges *edges, const struct rcore_child *child)
 	case RCORE_EDGE_CVAR:
 	case RCORE_EDGE_METHOD:
 		return name_of(edges, OF_SERIAL, child->number);
+	case RCORE_EDGE_FIBER_LOCAL:
+		return name_of(edges,
+			       edges->ruby->layout->traits.local_storage_is_st ? OF_ID
+									       : OF_SERIAL,
+			       child->number);
 	default:
 		return child->number;
 	}

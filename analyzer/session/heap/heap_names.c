@@ -24,6 +24,7 @@ static const struct {
 	[RCORE_EDGE_CONSTANT] = {"constant ", "", NULL},
 	[RCORE_EDGE_CVAR] = {"", "", NULL},
 	[RCORE_EDGE_METHOD] = {"method ", "", NULL},
+	[RCORE_EDGE_FIBER_LOCAL] = {"fiber-local variable ", "", NULL},
 	[RCORE_EDGE_LOCAL] = {"local ", "", NULL},
 	[RCORE_EDGE_ELEMENT] = {"[", "]", "an element"},
 	[RCORE_EDGE_KEY] = {"key ", "", "a key"},
