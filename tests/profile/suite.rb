@@ -204,6 +204,9 @@ class Suite
     agreement("--by fiber", recorded, by: "fiber", group: ->(sample) { sample.fiber })
     agreement("--by label", recorded, by: "label:request_id",
               group: ->(sample) { (value = sample.labels["request_id"]) ? "request_id=#{value}" : "(no request_id)" })
+    groups = report(recorded, "--by", "label:request_id").first.scan(/^(\(no request_id\)|request_id=\S+)  (\d+\.\d+) s \(/)
+    times = groups.map { |_, time| time.to_f }
+    check("--by label prints samples without it last", groups.last.first == "(no request_id)" && times[0..-2] == times[0..-2].sort.reverse && times.last > times[-2], groups.inspect)
     _, errors, status = report(recorded, "--by", "label:nobody")
     check("--by a label of no sample is noted", status == 0 && errors.match?(/no sample has the label 'nobody'; #{labels(recorded)}; .*--label nobody/), errors)
     _, errors, status = report(recorded, "--by", "label:tenant")
