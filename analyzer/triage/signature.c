@@ -196,8 +196,9 @@ enum left_out { COUNTS, FURTHER_ROUND, TOO_FAR };
  * the loose form
  */
 static const char *const reasons[][3] = {
-	[FURTHER_ROUND] = {"repeats a recursion", "strict only: repeats a recursion",
-			   "loose only: repeats a recursion"},
+	[FURTHER_ROUND] = {"repeats the lines before it",
+			   "strict only: repeats the lines before it",
+			   "loose only: repeats the lines before it"},
 	[TOO_FAR] = {"too far from the crash", "strict only: the loose form has enough frames",
 		     "loose only: the strict form has enough frames"},
 };
