@@ -32,9 +32,10 @@ static const char *lost(struct rcore_arena *arena, const struct rcore_module *mo
 					  module->file, module->file_size, module->whole_size);
 	if (module->status == RCORE_MODULE_FOUND || module->status == RCORE_MODULE_UNVERIFIED)
 		return NULL;
-	return is_ruby ? "the symbols of Ruby's version and of the VM's pointer, and the names "
-			 "in its read-only data"
-		       : "the constants and names that only its file contains";
+	return is_ruby ? "the symbols of Ruby's version and of the VM's pointer, the names in "
+			 "its read-only data, and its call frame information"
+		       : "the constants, names and call frame information that only its file "
+			 "contains";
 }
 
 static const char *fix(struct rcore_arena *arena, const struct rcore_module *module,

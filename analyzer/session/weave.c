@@ -95,9 +95,23 @@ rcore_session_search_activation(struct rcore_target *target,
 	return unwind(target, instructions, &no_functions, &no_stacks, snapshot);
 }
 
+/* Whether the target's own file of Ruby was not found. */
+static bool lacks_ruby(const struct rcore_snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->module_count; i++)
+		if (snapshot->modules[i].is_ruby && snapshot->modules[i].lost)
+			return true;
+	return false;
+}
+
 /* Notes in the snapshot that an order is a guess, or unknown. */
 static void admit(struct rcore_snapshot *snapshot)
 {
+	/* Debug information of a file that is not here helps nobody. */
+	const char *how = lacks_ruby(snapshot)
+				  ? "pass --sysroot or --lib-search-path with a folder that "
+				    "has the file of this Ruby"
+				  : "install the debug information of this Ruby";
 	bool woven = rcore_needs_activation(snapshot);
 	if (woven && snapshot->activation.source == RCORE_ACTIVATION_UNKNOWN)
 		rcore_problem_add(
@@ -105,8 +119,8 @@ static void admit(struct rcore_snapshot *snapshot)
 			rcore_error_create(
 				RCORE_ERROR_UNSUPPORTED,
 				"the order of native and Ruby frames is unknown, because no "
-				"function is known to run Ruby code; install the debug "
-				"information of this Ruby to find it"));
+				"function is known to run Ruby code; %s to find it",
+				how));
 	else if (woven && snapshot->activation.source == RCORE_ACTIVATION_STACKS)
 		rcore_problem_add(
 			snapshot,
@@ -114,7 +128,8 @@ static void admit(struct rcore_snapshot *snapshot)
 				RCORE_ERROR_UNSUPPORTED,
 				"the order of native and Ruby frames is a guess: only its "
 				"number of occurrences shows which function runs Ruby code; "
-				"install the debug information of this Ruby to be sure"));
+				"%s to be sure",
+				how));
 }
 
 static void admit_zeroes(const struct rcore_target *target, struct rcore_snapshot *snapshot)

@@ -132,22 +132,27 @@ module Elsewhere
       system(*LiveCase::ROOT, "gcore", "-o", core, pid.to_s, %i[out err] => File::NULL)
       core = "#{core}.#{pid}"
       # Another machine: the same core, and none of the files.
-      doctor = lambda do |*words|
+      rcore = lambda do |*words|
         script = 'mount -t tmpfs none "$0" && exec "$@"'
-        Open3.capture2e(*LiveCase::ROOT, "unshare", "--mount", "sh", "-c", script, File.join(ruby.root, "usr"), Suite::RCORE, "doctor", core, *words)
+        Open3.capture2e(*LiveCase::ROOT, "unshare", "--mount", "sh", "-c", script, File.join(ruby.root, "usr"), Suite::RCORE, *words)
       end
+      doctor = ->(*words) { rcore.call("doctor", core, *words) }
       out, = doctor.call
       count = out[/^  copy (\d+) files from the machine that wrote the core\. There:$/, 1].to_i
       there = out[/^    (tar -chzf core-files\.tar\.gz(?: \\\n +\S+)+)\n\n/, 1]
       here = out[/^    (mkdir core-files && tar .*)$/, 1]
       next test.fail("no commands: #{out}") unless there && here && count > 1
       test.same("files", count, there.lines.size - 1)
+      test.fail("no word of containers: #{out}") unless out.include?("the folder that is its root instead: --sysroot DIR")
+      out, = rcore.call("analyze", core)
+      test.fail("advice that does not help: #{out}") if out.include?("install the debug information")
       _, err, status = Open3.capture3("sh", "-c", there, chdir: folder)
       test.same("there", 0, status.exitstatus)
       test.fail(err) unless err.lines.all? { |line| line.include?("Removing leading") }
       test.same("here", true, system(here, chdir: folder))
-      out, status = doctor.call("--sysroot", File.join(folder, "core-files"))
+      out, status = doctor.call("--sysroot", "#{File.join(folder, "core-files")}/")
       test.same("and then", 0, status.exitstatus)
+      test.fail("slashes: #{out}") if out.include?("//")
       test.fail(out) if out.include?("To do")
     end
   end

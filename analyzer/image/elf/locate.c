@@ -36,6 +36,16 @@ static const char *build_id_path(struct rcore_arena *arena, const unsigned char 
 	return rcore_arena_printf(arena, ".build-id/%.2s/%s", hex, hex + 2);
 }
 
+/* The paths of users and of the target have slashes or not. */
+static char *below(struct rcore_arena *arena, const char *root, const char *path)
+{
+	size_t length = strlen(root);
+	while (length && root[length - 1] == '/')
+		length--;
+	return rcore_arena_printf(arena, "%.*s/%s", (int)length, root,
+				  path + strspn(path, "/"));
+}
+
 size_t rcore_locate(struct rcore_arena *arena, const struct rcore_module_options *options,
 		    const char *path, const unsigned char *build_id, size_t build_id_size,
 		    struct rcore_candidate *ret)
@@ -48,7 +58,7 @@ size_t rcore_locate(struct rcore_arena *arena, const struct rcore_module_options
 	const char *by_id = build_id_path(arena, build_id, build_id_size);
 
 	if (options->sysroot)
-		add(&list, rcore_arena_printf(arena, "%s/%s", options->sysroot, path), true);
+		add(&list, below(arena, options->sysroot, path), true);
 	for (size_t i = 0; i < options->search_path_count; i++) {
 		const char *folder = options->search_paths[i];
 		add(&list, rcore_arena_printf(arena, "%s/%s", folder, name), true);

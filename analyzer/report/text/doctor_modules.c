@@ -110,7 +110,9 @@ static void print_copy(const struct rcore_pen *pen, const struct rcore_snapshot 
 			fprintf(pen->out, " \\\n      %s", snapshot->modules[i].path);
 	fputs("\n\n  Here:\n\n"
 	      "    mkdir core-files && tar -xzf core-files.tar.gz -C core-files\n\n"
-	      "  Then pass --sysroot core-files\n",
+	      "  Then pass --sysroot core-files\n\n"
+	      "  If these are files of a container that is still on this machine, pass\n"
+	      "  the folder that is its root instead: --sysroot DIR\n",
 	      pen->out);
 }
 
