@@ -105,8 +105,10 @@ static void hide_words(struct hiding *hiding, const struct rcore_stretch *stretc
 		if (!is_in(&hiding->stacks, at) || is_in(&hiding->vm_stacks, at))
 			continue;
 		memcpy(&word, stretch->items + index, sizeof(word));
-		if (rcore_is_text_word(word))
-			hide(hiding, stretch, index, index + sizeof(word));
+		unsigned text = rcore_text_bytes(word);
+		for (size_t i = 0; text >> i; i++)
+			if (text >> i & 1)
+				hide(hiding, stretch, index + i, index + i + 1);
 	}
 }
 

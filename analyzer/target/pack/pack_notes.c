@@ -42,16 +42,32 @@ static const struct {
 	{ARM_ZT, 0, 0, 0},
 };
 
+enum { TEXT_LEAST = 4 };
+
 bool rcore_is_text_word(uint64_t word)
 {
-	enum { LEAST = 4, ADDRESS_BITS = 47 };
+	enum { ADDRESS_BITS = 47 };
 	int run = 0, longest = 0;
 	for (int i = 0; i < 64; i += 8) {
 		unsigned c = word >> i & 0xff;
 		run = c >= 0x20 && c < 0x7f ? run + 1 : 0;
 		longest = run > longest ? run : longest;
 	}
-	return word >> ADDRESS_BITS && longest >= LEAST;
+	return word >> ADDRESS_BITS && longest >= TEXT_LEAST;
+}
+
+unsigned rcore_text_bytes(uint64_t word)
+{
+	unsigned ret = 0;
+	if (!rcore_is_text_word(word))
+		return 0;
+	for (size_t start = 0, end; start < sizeof(word); start = end + 1) {
+		for (end = start; end < sizeof(word) && word >> 8 * end & 0xff;)
+			end++;
+		if (end - start >= TEXT_LEAST)
+			ret |= (1u << end) - (1u << start);
+	}
+	return ret;
 }
 
 static void hide_status(uint8_t *bytes, size_t size)

@@ -444,6 +444,12 @@ START_TEST(tells_text_from_addresses)
 	ck_assert(!rcore_is_text_word(UINT64_C(0x0000554142434445)));
 	ck_assert(!rcore_is_text_word(0x41424344));
 	ck_assert(!rcore_is_text_word(UINT64_MAX));
+	/* A file descriptor, and text that an earlier function left. */
+	ck_assert_uint_eq(rcore_text_bytes(UINT64_C(0x6463626100000009)), 0xf0);
+	ck_assert_uint_eq(rcore_text_bytes(UINT64_C(0x6463626100000041)), 0xf0);
+	ck_assert_uint_eq(rcore_text_bytes(UINT64_C(0x00c3a96463626100)), 0x7e);
+	ck_assert_uint_eq(rcore_text_bytes(UINT64_C(0x6867666564636261)), 0xff);
+	ck_assert_uint_eq(rcore_text_bytes(UINT64_C(0x00007f4142434445)), 0);
 }
 END_TEST
 
