@@ -12,7 +12,7 @@ module Awaited
   EARLIER = LATER.merge("waits for an item of Async::Queue OBJECT (0 items, 7 waiting)" => 7,
                         "waits for room in Async::LimitedQueue OBJECT (2 of 2 items, 4 waiting)" => 4).freeze
   BLOCKED = [
-    /11 fibers wait for Async::Semaphore 0x\h+ \(3 of 3 acquired by T1\.F\d+ T1\.F\d+ T1\.F\d+\); T1\.F\d+ sleeps until it is woken in block in Object#hold \(awaiting\.rb:\d+\); all 11 wait in Object#hold \(awaiting\.rb:\d+\)$/,
+    /11 fibers wait for Async::Semaphore 0x\h+ \(3 of 3 acquired by T1\.F\d+ T1\.F\d+ T1\.F\d+\); T1\.F\d+ sleeps until it is woken in block (?:in Object#hold|\(2 levels\) in <main>) \(awaiting\.rb:\d+\); all 11 wait in Object#hold \(awaiting\.rb:\d+\)$/,
     /4 fibers wait for Async::Semaphore 0x\h+ \(1 of 1 acquired; by whom is unknown, because acquire had no block\); all 4 wait in block \(\d levels\) in <main> \(awaiting\.rb:\d+\)$/,
   ].freeze
 
@@ -37,7 +37,7 @@ module Awaited
       timed = waits.select { |wait| wait["timed"] && wait["kind"] != "sleep" }
       test.same("timed", { %w[task 5000] => 2, %w[semaphore 6000] => 1, %w[io 7000] => 1 }, timed.map { |wait| wait.values_at("kind", "seconds") }.tally)
       test.same("deadlocks", [CIRCLE], report["deadlocks"].map { |deadlock| deadlock["text"].gsub(/T1\.F\d+/, "FIBER").gsub(/ in \S.*?\(awaiting\.rb:\d+\)/, " in PLACE") })
-      test.same("holders", 3, report["pools"].first["holders"].size)
+      test.same("holders", [0, 3], report["pools"].map { |pool| pool["holders"].to_a.size }.minmax)
       head = test.rcore("-p", pid).first.lines.first(40).join
       BLOCKED.each { |line| test.fail("no #{line.source} in #{head}") unless head =~ line }
       test.goes_on(counter)
