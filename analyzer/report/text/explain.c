@@ -8,6 +8,7 @@
 #include "report/redaction.h"
 #include "report/report.h"
 #include "report/text/process/fold.h"
+#include "report/text/process/text_waits.h"
 #include "report/text/text_triage.h"
 #include "triage/origin.h"
 
@@ -95,6 +96,8 @@ struct rcore_error *rcore_report_explain(const struct rcore_snapshot *snapshot,
 		fputs("No signature: no stack of the crash could be decoded\n", out);
 		return rcore_pen_error(out);
 	}
+	/* The frame to blame may only wait for one that is in it. */
+	rcore_text_deadlocks(&pen, snapshot);
 	rcore_text_blame(&pen, snapshot);
 	struct rcore_error *err =
 		print_text(&pen, "Loose signature", signature->loose, signature->loose_text);

@@ -289,6 +289,24 @@ START_TEST(hang_has_a_name)
 }
 END_TEST
 
+/* The thread that it blames may only wait for those in the deadlock. */
+START_TEST(explains_deadlock)
+{
+	struct rcore_snapshot snapshot;
+	rcore_test_waits(&snapshot);
+	ck_assert_uint_gt(snapshot.deadlock_count, 0);
+	snapshot.signature = (struct rcore_signature){.strict = "strict",
+						      .loose = "loose",
+						      .strict_text = "alive\n",
+						      .loose_text = "alive\n"};
+	char *text = written(rcore_report_explain, &snapshot, NULL);
+	ck_assert_msg(!strncmp(text, "Deadlock: ", 10), "%s", text);
+	ck_assert_ptr_nonnull(strstr(text, snapshot.deadlocks[0].text));
+	free(text);
+	rcore_arena_deinit(&snapshot.arena);
+}
+END_TEST
+
 /* If an extension crashed, its function is named next to the line of Ruby. */
 START_TEST(crash_has_its_function)
 {
@@ -695,12 +713,22 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {
-		problems_have_lines,      doctor_explains_weaving, hang_has_a_name,
-		crash_has_its_function,   woven_json_is_valid,     json_is_valid,
-		json_keeps_bytes,         json_is_streamed,        recursion_is_folded,
-		problems_are_not_folded,  libraries_are_folded,    bundlers_option_is_short,
-		parked_fibers_are_merged, replaced_files_are_told, escapes};
+	const TTest *const tests[] = {problems_have_lines,
+				      doctor_explains_weaving,
+				      hang_has_a_name,
+				      explains_deadlock,
+				      crash_has_its_function,
+				      woven_json_is_valid,
+				      json_is_valid,
+				      json_keeps_bytes,
+				      json_is_streamed,
+				      recursion_is_folded,
+				      problems_are_not_folded,
+				      libraries_are_folded,
+				      bundlers_option_is_short,
+				      parked_fibers_are_merged,
+				      replaced_files_are_told,
+				      escapes};
 	const struct rcore_test_loop loops[] = {{golden, RCORE_COUNT(goldens)},
 						{printable, SNAPSHOTS * RCORE_COUNT(writers)},
 						{pick, RCORE_COUNT(picks)},
