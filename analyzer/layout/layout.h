@@ -164,6 +164,11 @@ struct rcore_traits {
 	/* "..." is three parameters; otherwise "*" is. */
 	bool method_forwards_all;
 	bool time_offset_seconds; /* +010203, not +0102 */
+	bool time_fraction;       /* 12:00:00.5; otherwise it is left out */
+	/* #<Proc:0x12@a.rb:3>, not #<Proc:0x12 a.rb:3>; a Thread, too. */
+	bool place_after_at;
+	/* nil..2, not ..2; and nil.., not nil..nil */
+	bool range_always_begins;
 	bool next_line_printable; /* U+0085 */
 	/* A byte order mark selects how a UTF-16 String is read. */
 	bool dummy_utf_by_mark;

@@ -76,6 +76,11 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		.method_forwards_all = since(layout, 3, 2),
 		/* time.c, time_inspect */
 		.time_offset_seconds = since(layout, 3, 1),
+		.time_fraction = since(layout, 2, 7),
+		/* proc.c, rb_block_to_s; thread.c, rb_thread_to_s */
+		.place_after_at = !since(layout, 2, 7),
+		/* range.c, inspect_range */
+		.range_always_begins = !since(layout, 2, 7),
 		/* string.c, rb_str_inspect */
 		.next_line_printable = !since(layout, 3, 2),
 		.dummy_utf_by_mark = !since(layout, 3, 2),

@@ -5,7 +5,7 @@ module Native
   SECONDS = 6.0
   RATE = 100
   # Whether a method of the program calls into a library, or its source file if there is debug information.
-  LIBRARY = %r{\A(?:libz\.so|zlib\.so|generator\.so|parser\.so|.*/ext/(?:zlib|json/.*)/\w+\.c\z)}.freeze
+  LIBRARY = %r{\A(?:libz\.so|zlib\.so|generator\.so|parser\.so|.*/ext/(?:zlib|json/.*)/\w+\.(?:c|rl)\z)}.freeze
   METHODS = { "deflates" => true, "sums_up" => true, "generates" => true, "parses" => true, "counts" => false }.freeze
   GAPS = 1 / 200.0
   GAP = "(native and Ruby frames do not match)"

@@ -14,18 +14,20 @@ static struct rcore_error *next(struct rcore_inspect *inspect,
 {
 	bool no_begin = rcore_immediate(inspect->ruby, frame->data[BEGIN]) == RCORE_NIL;
 	bool no_end = rcore_immediate(inspect->ruby, frame->data[END]) == RCORE_NIL;
+	/* Up to 2.6, only an end of nil is left out. */
+	bool old = inspect->ruby->layout->traits.range_always_begins;
 	*more = true;
 	if (frame->index == 0) {
 		frame->index++;
 		*child = frame->data[BEGIN];
-		if (!no_begin || no_end)
+		if (!no_begin || no_end || old)
 			return NULL;
 	}
 	if (frame->index == 1) {
 		frame->index++;
 		rcore_inspect_puts(inspect, frame->data[EXCLUDES_END] ? "..." : "..");
 		*child = frame->data[END];
-		if (no_begin || !no_end)
+		if (!no_end || (no_begin && !old))
 			return NULL;
 	}
 	*more = false;

@@ -146,7 +146,9 @@ static void write_time(struct rcore_inspect *inspect, const struct broken_down *
 			     time->year < 0 ? "-" : "",
 			     time->year < 0 ? -time->year : time->year, (int)time->mon,
 			     (int)time->mday, (int)time->hour, (int)time->min, (int)time->sec);
-	if (time->denominator) {
+	if (!inspect->ruby->layout->traits.time_fraction) {
+		/* It is left out. */
+	} else if (time->denominator) {
 		rcore_inspect_puts(inspect, " ");
 		write_integer(inspect, time->numerator);
 		rcore_inspect_puts(inspect, "/");

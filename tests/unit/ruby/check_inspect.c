@@ -374,8 +374,11 @@ START_TEST(test_ranges)
 	shows(fake_struct(&fake, range, (uint64_t[]){FAKE_FIXNUM(1), FAKE_FIXNUM(2), 0x14}, 3,
 			  false),
 	      "1...2");
+	bool is_old = fake.layout.traits.range_always_begins;
 	shows(fake_struct(&fake, range, (uint64_t[]){nil(), FAKE_FIXNUM(2), 0}, 3, true),
-	      "..2");
+	      is_old ? "nil..2" : "..2");
+	shows(fake_struct(&fake, range, (uint64_t[]){nil(), nil(), 0}, 3, true),
+	      is_old ? "nil.." : "nil..nil");
 	shows(fake_struct(&fake, range, (uint64_t[]){FAKE_FIXNUM(1), nil(), 0}, 3, true),
 	      "1..");
 }

@@ -12,6 +12,13 @@ static const char *const thread_statuses[] = {"run", "sleep", "sleep_forever", "
 
 enum { INVOKE_PROC = 1 }; /* thread_invoke_type_proc of vm_core.h */
 
+static void write_place(struct rcore_inspect *inspect, const struct rcore_block *block)
+{
+	rcore_inspect_printf(
+		inspect, "%c%s:%d", inspect->ruby->layout->traits.place_after_at ? '@' : ' ',
+		block->iseq->path ? block->iseq->path : "?", block->iseq->first_line);
+}
+
 /* rb_block_to_s of proc.c: what follows "#<Proc:" */
 static void write_block(struct rcore_inspect *inspect, uint64_t value,
 			const struct rcore_block *block)
@@ -22,9 +29,7 @@ static void write_block(struct rcore_inspect *inspect, uint64_t value,
 	}
 	rcore_inspect_printf(inspect, ":0x%016" PRIx64, value);
 	if (block->type == RCORE_BLOCK_ISEQ) {
-		rcore_inspect_printf(inspect, " %s:%d",
-				     block->iseq->path ? block->iseq->path : "?",
-				     block->iseq->first_line);
+		write_place(inspect, block);
 		return;
 	}
 	rcore_inspect_puts(inspect, "(&");
@@ -116,9 +121,7 @@ struct rcore_error *rcore_inspect_thread(struct rcore_inspect *inspect, uint64_t
 	if (invoke_type == INVOKE_PROC)
 		err = rcore_proc_block(ruby, proc, &block, NULL);
 	if (block.iseq)
-		rcore_inspect_printf(inspect, " %s:%d",
-				     block.iseq->path ? block.iseq->path : "?",
-				     block.iseq->first_line);
+		write_place(inspect, &block);
 	rcore_inspect_printf(inspect, " %s>",
 			     !status && to_kill ? "aborting" : thread_statuses[status]);
 	return err;
