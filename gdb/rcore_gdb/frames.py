@@ -101,7 +101,7 @@ class RubyFrames:
 
     def filter(self, frames):
         weave = _Weave(self._stack() or {})
-        return self._woven(frames, STACKS.place() is not None, weave)
+        return self._woven(frames, STACKS.level(), weave)
 
     # GDB must print a backtrace even if Ruby cannot be decoded.
     def _stack(self):
@@ -113,13 +113,13 @@ class RubyFrames:
             return None
 
     @staticmethod
-    def _woven(frames, is_parked, weave):
+    def _woven(frames, own, weave):
         last = None
         for decorator in map(NativeFrame, frames):
             frame = decorator.inferior_frame()
             pc, sp = _position(frame)
             # Nothing called the first function of a fiber, but GDB continues.
-            if is_parked and (frame.level() == 0 or pc == 0):
+            if frame.level() <= own or (own >= 0 and pc == 0):
                 continue
             found = weave.before(pc, sp)
             if not last:

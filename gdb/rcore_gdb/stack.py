@@ -18,36 +18,49 @@ class _FrameId:
 
 
 class Stacks(Unwinder):
-    """Unwinds frame #0 of a thread into a fiber's stack: frame #1 is where the fiber was parked. GDB
-    gives Python no way to replace #0 itself, and the filter of backtraces hides it."""
+    """Unwinds the innermost frame of a thread into a fiber's stack: the next frame, #1, is where the
+    fiber was parked. GDB gives Python no way to replace #0 itself, and the filter of backtraces hides
+    it. If functions are inlined into the innermost one, they are #0 and on, and the rest follows."""
 
     _NAMES = {"i386:x86-64": ("x86_64", "rip", "rsp"), "aarch64": ("aarch64", "pc", "sp")}
 
     def __init__(self):
         super().__init__("rcore-fiber")
-        self._places = {}  # by number of the inferior: connection, thread, Place
+        # By number of the inferior: connection, thread, Place, and the level of its innermost frame.
+        self._places = {}
 
     def clear(self, thread):
         """A thread has run; None: all have."""
-        whose = {number: ptid for number, (_, ptid, _) in self._places.items()}
+        whose = {number: ptid for number, (_, ptid, _, _) in self._places.items()}
         for number, ptid in whose.items():
             if thread is None or not thread.is_valid() or thread.ptid == ptid:
                 del self._places[number]
 
     def select(self, inferior, place):
-        """Selects frame #1; the place is None, or that of a running fiber: frame #0."""
+        """Selects the fiber's first frame; the place is None, or that of a running fiber: frame #0."""
         self._places.pop(inferior.num, None)
+        gdb.invalidate_cached_frames()
         connection = inferior.connection.num if inferior.connection else 0
         thread = self._thread(inferior, place) if place else None
         if thread:
             thread.switch()
         selected = gdb.selected_thread()
-        parked = place and place.state == Place.PARKED and selected
-        if parked:
-            self._places[inferior.num] = (connection, selected.ptid, place)
+        if not (place and place.state == Place.PARKED and selected):
+            gdb.newest_frame().select()
+            return
+        innermost = self._innermost()
+        self._places[inferior.num] = (connection, selected.ptid, place, innermost.level())
         gdb.invalidate_cached_frames()
+        innermost = self._innermost()
+        (innermost.older() or innermost).select()
+
+    @staticmethod
+    def _innermost():
+        """The first frame that no other is part of."""
         frame = gdb.newest_frame()
-        (frame.older() if parked and frame.older() else frame).select()
+        while frame.type() == gdb.INLINE_FRAME and frame.older():
+            frame = frame.older()
+        return frame
 
     @staticmethod
     def _thread(inferior, place):
@@ -58,20 +71,27 @@ class Stacks(Unwinder):
 
     def place(self):
         """The Place of the fiber that replaces the selected thread, or None."""
+        return self._selected()[0]
+
+    def level(self):
+        """The level of the last frame that is the thread's own; -1 if no fiber replaces it."""
+        return self._selected()[1]
+
+    def _selected(self):
         thread = gdb.selected_thread()
         if not self._places or not thread:
-            return None
+            return None, -1
         inferior = thread.inferior
         connection = inferior.connection.num if inferior.connection else 0
-        *whose, place = self._places.get(inferior.num, (None, None, None))
-        return place if whose == [connection, thread.ptid] else None
+        *whose, place, level = self._places.get(inferior.num, (None, None, None, -1))
+        return (place, level) if whose == [connection, thread.ptid] else (None, -1)
 
     def __call__(self, pending_frame):
-        if not self._places or pending_frame.level() > 0:
+        place, level = self._selected()
+        if not place or pending_frame.level() != level:
             return None
-        place = self.place()
         names = self._NAMES.get(pending_frame.architecture().name())
-        if not place or not names:
+        if not names:
             return None
         machine, pc, sp = names
         registers = {

@@ -143,7 +143,10 @@ module Cores
   STACK = <<~PYTHON
     python
     def stack():
-        pcs, frame = [], gdb.newest_frame().older()
+        frame = gdb.newest_frame()
+        while frame.type() == gdb.INLINE_FRAME:
+            frame = frame.older()
+        pcs, frame = [], frame.older()
         while frame is not None and frame.pc():
             if frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
                 pcs.append(hex(frame.pc()))
@@ -158,11 +161,14 @@ module Cores
     File.write(script, STACK)
     fibers = core.report["fibers"].select { |fiber| fiber["status"] == "suspended" }
     test.fail("only #{fibers.size} parked fibers") if fibers.size < 6
-    commands = fibers.flat_map { |fiber| ["ruby-fiber #{fiber['id']}", "maint flush register-cache", "python print(stack())"] }
-    told = debugger.run(commands, before: core.before + ["source #{script}"])
+    commands = fibers.flat_map { |fiber| ["ruby-fiber #{fiber['id']}", "bt -no-filters 8", "maint flush register-cache", "python print(stack())"] }
+    told = debugger.run(commands, before: core.before + ["set backtrace past-main on", "source #{script}"])
     fibers.each_with_index do |fiber, at|
       native = fiber["native"].reject { |frame| frame["inlined"] }.map { |frame| frame["pc"] }
-      test.same("stack of #{fiber['id']}", native.join(" "), told[3 * at + 2].lines.last.to_s.chomp)
+      test.same("stack of #{fiber['id']}", native.join(" "), told[4 * at + 3].lines.last.to_s.chomp)
+      # Functions may be inlined into the thread's own frame, which comes first.
+      first = "0x%016x" % native[0].hex
+      test.fail("backtrace of #{fiber['id']}: no #{first} in #{told[4 * at + 1]}") unless told[4 * at + 1].include?(first)
     end
   ensure
     File.delete(script) if File.exist?(script)
