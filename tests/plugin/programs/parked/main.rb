@@ -23,6 +23,12 @@ THREAD = Thread.new do
   sleep
 end
 Thread.pass until THREAD.stop?
+# It waits in a futex; libc's debug information has that inlined.
+LAST = Thread.new do
+  OTHER = Fiber.new { Worker.new(8).park(1) }.tap(&:resume)
+  Queue.new.pop
+end
+Thread.pass until LAST.stop?
 Fiber.new do
   answer = 42
   begin
