@@ -59,6 +59,18 @@ with_own_pattern "$pattern" env RCORE=no-rcore "$top/ci/run" -d out touch starte
 [ "$status $(cat log)" = "2 ci/run: 'no-rcore' does not run (command not found), so the command was not started: run ci/get, or set RCORE" ] ||
 	fail "no rcore: status $status, $(cat log)"
 [ ! -e started ] || fail "no rcore, but the command was started"
+# What the loader says names the library, and then the error.
+cat >broken <<'END'
+#!/bin/sh
+echo "$0: error while loading shared libraries: libelf.so.1: cannot open shared object file: No such file or directory" >&2
+exit 127
+END
+printf '#!/bin/sh\nexit 3\n' >silent
+chmod +x broken silent
+with_own_pattern "$pattern" env RCORE=./broken "$top/ci/run" -d out true >log 2>&1 || true
+grep -q "broken' does not run (error while loading shared libraries: libelf.so.1: cannot open" log || fail "no library: $(cat log)"
+with_own_pattern "$pattern" env RCORE=./silent "$top/ci/run" -d out true >log 2>&1 || true
+grep -q "silent' does not run (exit status 3)" log || fail "no message: $(cat log)"
 # bash adds no line with the text of the script to the log.
 status=0
 # shellcheck disable=SC2016
