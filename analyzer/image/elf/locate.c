@@ -36,7 +36,10 @@ static const char *build_id_path(struct rcore_arena *arena, const unsigned char 
 	return rcore_arena_printf(arena, ".build-id/%.2s/%s", hex, hex + 2);
 }
 
-/* The paths of users and of the target have slashes or not. */
+/*
+ * Joins two paths with one slash. A folder that the user gave may end with
+ * slashes; a path of the target may begin with one.
+ */
 static char *below(struct rcore_arena *arena, const char *root, const char *path)
 {
 	size_t length = strlen(root);
@@ -56,16 +59,17 @@ size_t rcore_locate(struct rcore_arena *arena, const struct rcore_module_options
 		return 0;
 	const char *name = rcore_base_name(path);
 	const char *by_id = build_id_path(arena, build_id, build_id_size);
+	const char *debug = by_id ? rcore_arena_printf(arena, "%s.debug", by_id) : NULL;
 
 	if (options->sysroot)
 		add(&list, below(arena, options->sysroot, path), true);
 	for (size_t i = 0; i < options->search_path_count; i++) {
 		const char *folder = options->search_paths[i];
-		add(&list, rcore_arena_printf(arena, "%s/%s", folder, name), true);
-		if (!by_id)
+		add(&list, below(arena, folder, name), true);
+		if (!by_id || !debug)
 			continue;
-		add(&list, rcore_arena_printf(arena, "%s/%s", folder, by_id), false);
-		add(&list, rcore_arena_printf(arena, "%s/%s.debug", folder, by_id), false);
+		add(&list, below(arena, folder, by_id), false);
+		add(&list, below(arena, folder, debug), false);
 	}
 	/*
 	 * A relative path is relative to a folder of the target, which is not

@@ -14,6 +14,7 @@
 #include "base/count.h"
 #include "image/elf/build_id.h"
 #include "image/elf/elf_file.h"
+#include "image/elf/locate.h"
 #include "image/elf/modules.h"
 #include "self_core.h"
 #include "target/core/core.h"
@@ -261,6 +262,34 @@ START_TEST(sysroot)
 	close_all(&opened);
 	core_deinit(&builder);
 }
+
+/* Paths have one slash where they are joined, whether a folder ends with some. */
+START_TEST(slashes)
+{
+	static const unsigned char id[] = {0xab, 0xcd, 0xef};
+	static const char *const folders[] = {"b//", "c"};
+	const struct rcore_module_options options = {
+		.sysroot = "a/", .search_paths = folders, .search_path_count = 2};
+	static const char *const wanted[] = {"a/lib/d.so",
+					     "b/d.so",
+					     "b/.build-id/ab/cdef",
+					     "b/.build-id/ab/cdef.debug",
+					     "c/d.so",
+					     "c/.build-id/ab/cdef",
+					     "c/.build-id/ab/cdef.debug"};
+	const struct rcore_module_options root = {.sysroot = "/"};
+	struct rcore_candidate found[RCORE_MAX_CANDIDATES];
+	struct rcore_arena arena = {0};
+
+	ck_assert_uint_ge(rcore_locate(&arena, &options, "/lib/d.so", id, sizeof(id), found),
+			  RCORE_COUNT(wanted));
+	for (size_t i = 0; i < RCORE_COUNT(wanted); i++)
+		ck_assert_str_eq(found[i].path, wanted[i]);
+	ck_assert_uint_ge(rcore_locate(&arena, &root, "/lib/d.so", NULL, 0, found), 1);
+	ck_assert_str_eq(found[0].path, "/lib/d.so");
+	rcore_arena_deinit(&arena);
+}
+END_TEST
 
 /* If the first pages are missing from the core, there is no build-id. */
 START_TEST(unverified)
@@ -694,6 +723,7 @@ int main(void)
 				      overlay_fills,
 				      finds_symbols,
 				      sysroot,
+				      slashes,
 				      unverified,
 				      missing_file,
 				      search_paths,
