@@ -11,7 +11,10 @@ enum { RCORE_LOADER = 1 };
 
 /* What both stacks contain: an entry of the interpreter, or a C function. */
 struct rcore_event {
-	/* Of a C method or block; 0: an entry of the interpreter; or LOADER. */
+	/*
+	 * Of a C method or block; 0: an entry of the interpreter; or
+	 * RCORE_LOADER.
+	 */
 	uint64_t function;
 	size_t index; /* of the frame, where the innermost is 0 */
 };

@@ -89,7 +89,8 @@ static size_t with_inlined(const struct rcore_fiber *fiber, size_t native)
  * Writes the control frames down to `down_to`, of which the next one runs C,
  * each after the native frame that calls its function; those that are more than
  * the callers among the native frames down to `native_end`, after the innermost
- * of these. Does nothing and returns false if there is no caller, or too many.
+ * of these. Does nothing and returns false if there is no caller, if there are
+ * too many, or if one of them calls the other kind of function.
  */
 static bool emit_called(struct weaver *weaver, size_t native_end, size_t down_to)
 {
@@ -120,7 +121,8 @@ static bool emit_called(struct weaver *weaver, size_t native_end, size_t down_to
  * Writes the control frames down to `down_to`. Those of Ruby code run in the
  * activation before; those that run C would have the native frame of their
  * function, but lack it, because it made a tail call or has not been called
- * yet. Theirs is the place of that function, in front of `native_end`.
+ * yet. Theirs is the place of that function, outside the native frames that are
+ * inside `native_end`.
  */
 static void emit_outside(struct weaver *weaver, size_t native_end, size_t down_to)
 {

@@ -234,8 +234,8 @@ static void mark_producer(struct rcore_children *children, uint64_t data)
 }
 
 /*
- * ractor_port_mark() of ractor_sync.c (4.0 on): the struct begins with the
- * port's rb_ractor_t.
+ * ractor_port_mark() of ractor_sync.c (4.0 on): the struct begins with a
+ * pointer to the port's rb_ractor_t.
  */
 static void mark_port(struct rcore_children *children, uint64_t data)
 {

@@ -29,9 +29,10 @@ void rcore_pack_notes_hide(uint8_t *notes, size_t size, size_t alignment,
 bool rcore_is_text_word(uint64_t word);
 
 /*
- * Returns which bytes of such a word are text: bit n is the byte n of a little-
- * endian word. An int of a struct may share its word with text that an earlier
- * function left in the padding. Returns 0 for any other word.
+ * Returns which bytes of such a word may be text: all of at least four that
+ * have no zero between them, as text need not be ASCII. Bit n stands for byte n
+ * of a little-endian word. A small int of a struct may share its word with text
+ * that an earlier function left in the padding. Returns 0 for any other word.
  */
 unsigned rcore_text_bytes(uint64_t word);
 
