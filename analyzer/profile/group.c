@@ -8,8 +8,6 @@
 #include "base/grow.h"
 #include "base/text.h"
 
-enum { NAME_MAX_SIZE = 512 };
-
 void rcore_group_cache_deinit(struct rcore_group_cache *cache)
 {
 	rcore_record_set_deinit(&cache->pairs);
@@ -58,7 +56,7 @@ static void name_thread(const struct rcore_profile *profile, uint32_t number, ch
 	char process[32] = "";
 	if (thread->pid)
 		snprintf(process, sizeof(process), "%u ", thread->pid);
-	rcore_format(ret, NAME_MAX_SIZE, name[0] ? "%s%s %s" : "%s%s", process, id, name);
+	rcore_format(ret, RCORE_GROUP_NAME, name[0] ? "%s%s %s" : "%s%s", process, id, name);
 }
 
 static void name_fiber(const struct rcore_profile *profile, const struct rcore_total_key *key,
@@ -66,7 +64,7 @@ static void name_fiber(const struct rcore_profile *profile, const struct rcore_t
 {
 	const struct rcore_profile_fiber *fiber = rcore_profile_fiber_at(profile, key->fiber);
 	if (key->fiber)
-		rcore_format(ret, NAME_MAX_SIZE, "%s",
+		rcore_format(ret, RCORE_GROUP_NAME, "%s",
 			     or_unknown(rcore_profile_text(profile, fiber->id)));
 	else
 		name_thread(profile, key->thread, ret);
@@ -76,8 +74,13 @@ static void name_state(const struct rcore_profile *profile, uint32_t number, cha
 {
 	const struct rcore_profile_state *state = rcore_profile_state_at(profile, number);
 	const char *wait = rcore_profile_text(profile, state->wait);
-	rcore_format(ret, NAME_MAX_SIZE, wait[0] ? "%s (%s)" : "%s",
+	rcore_format(ret, RCORE_GROUP_NAME, wait[0] ? "%s (%s)" : "%s",
 		     rcore_sample_state_name(state->kind), wait);
+}
+
+void rcore_group_unlabelled(const char *label, char ret[RCORE_GROUP_NAME])
+{
+	rcore_format(ret, RCORE_GROUP_NAME, "(no %s)", label);
 }
 
 static void name_group(const struct rcore_profile *profile, enum rcore_by by, const char *label,
@@ -100,9 +103,9 @@ static void name_group(const struct rcore_profile *profile, enum rcore_by by, co
 	case RCORE_BY_LABEL:
 		value = find_label(profile, key->labels, label, strlen(label));
 		if (value)
-			rcore_format(ret, NAME_MAX_SIZE, "%s=%s", label, value);
+			rcore_format(ret, RCORE_GROUP_NAME, "%s=%s", label, value);
 		else
-			rcore_format(ret, NAME_MAX_SIZE, "(no %s)", label);
+			rcore_group_unlabelled(label, ret);
 		break;
 	case RCORE_BY_NOTHING:
 		ret[0] = '\0';
@@ -149,7 +152,7 @@ void rcore_group_name_processes(struct rcore_profile *profile,
 		const struct rcore_group_process *process = &cache->processes.items[i];
 		uint32_t title = rcore_profile_title(profile, process->process);
 		uint32_t *label = &functions[process->function].label;
-		char name[NAME_MAX_SIZE];
+		char name[RCORE_GROUP_NAME];
 		if (!title)
 			continue;
 		rcore_format(name, sizeof(name), "%s %s", rcore_profile_text(profile, *label),
@@ -162,7 +165,7 @@ uint32_t rcore_group_node(struct rcore_profile *profile, struct rcore_group_cach
 			  enum rcore_by by, const char *label,
 			  const struct rcore_total_key *key)
 {
-	char name[NAME_MAX_SIZE] = "";
+	char name[RCORE_GROUP_NAME] = "";
 	uint32_t number;
 	if (by == RCORE_BY_NOTHING)
 		return key->node;

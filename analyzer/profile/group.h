@@ -29,7 +29,16 @@ struct rcore_group_cache {
 	bool no_memory;
 };
 
+/* The size of the name of a group. */
+enum { RCORE_GROUP_NAME = 512 };
+
 void rcore_group_cache_deinit(struct rcore_group_cache *cache);
+
+/*
+ * Writes the name of the group of samples without the label, which that of no
+ * other group is: these begin with "LABEL=".
+ */
+void rcore_group_unlabelled(const char *label, char ret[RCORE_GROUP_NAME]);
 
 /* Returns the node of key->node in the group that the key belongs to. */
 uint32_t rcore_group_node(struct rcore_profile *profile, struct rcore_group_cache *cache,

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "profile/format.h"
+#include "profile/group.h"
 #include "report/profile/application.h"
 #include "report/profile/columns.h"
 #include "report/profile/facts.h"
@@ -272,16 +273,16 @@ static struct rcore_error *write_tables(const struct rcore_profile_report *repor
  * Moves the group of samples without the label to the end: those of a server
  * are mostly threads that wait for a request, and have the most time.
  */
-static void put_unlabelled_last(const struct rcore_profile *profile,
-				struct rcore_methods *groups)
+static void put_unlabelled_last(const struct rcore_totals *totals, struct rcore_methods *groups)
 {
-	static const char start[] = "(no ";
+	const struct rcore_profile *profile = totals->profile;
+	char name[RCORE_GROUP_NAME];
+	rcore_group_unlabelled(totals->options.by_label, name);
 	for (size_t i = 0; i + 1 < groups->count; i++) {
 		const struct rcore_method group = groups->items[i];
 		const struct rcore_profile_function *function =
 			rcore_profile_function_at(profile, group.function);
-		if (strncmp(rcore_profile_text(profile, function->label), start,
-			    sizeof(start) - 1) != 0)
+		if (strcmp(rcore_profile_text(profile, function->label), name) != 0)
 			continue;
 		memmove(&groups->items[i], &groups->items[i + 1],
 			(groups->count - i - 1) * sizeof(group));
@@ -298,7 +299,7 @@ static struct rcore_error *write_groups(const struct rcore_profile_report *repor
 	struct rcore_error *err = rcore_groups_init(report->totals, report->measure, &groups);
 	size_t zeroes = 0;
 	if (report->totals->options.by == RCORE_BY_LABEL)
-		put_unlabelled_last(report->totals->profile, &groups);
+		put_unlabelled_last(report->totals, &groups);
 	for (size_t i = 0; i < groups.count && !err; i++) {
 		const struct rcore_methods_group group = {.is_one = true,
 							  .function = groups.items[i].function};
