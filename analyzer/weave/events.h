@@ -27,7 +27,7 @@ struct rcore_events {
 
 /*
  * An extension is loaded in a frame without instructions (rb_vm_call_cfunc() of
- * vm.c), whose label is the path.
+ * vm.c, or rb_vm_call_cfunc_in_box() from 4.0 on), whose label is the path.
  */
 bool rcore_loads_extension(const struct rcore_frame *frame);
 

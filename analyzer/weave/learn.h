@@ -6,8 +6,8 @@
 
 /*
  * Whether C enters the interpreter at this control frame: it has FINISH, is not
- * a dummy, and its code has begun. (rb_vm_call_cfunc() of vm.c pushes one
- * without a pc for an extension whose Init function runs.)
+ * a dummy, and its code has begun. (For an extension whose Init function runs,
+ * there is one without a pc: rcore_loads_extension().)
  */
 bool rcore_enters_interpreter(const struct rcore_frame *frame);
 

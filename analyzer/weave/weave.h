@@ -7,8 +7,9 @@
 
 /*
  * weave/ merges the native frames and the control frames of each fiber into one
- * stack (fiber->steps). It includes base/ and model/ only. Start here: the rest
- * of this comment explains how it works; rcore_weave() is in weave.c.
+ * stack (fiber->steps). It includes base/ and model/, and of ruby/ only the
+ * flags of frames. Start here: the rest of this comment explains how it works;
+ * rcore_weave() is in weave.c.
  *
  * The interpreter runs Ruby-to-Ruby calls in one activation of rb_vm_exec(),
  * without a native frame for each. C enters it again for a block or a method,
