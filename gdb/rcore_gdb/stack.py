@@ -26,7 +26,8 @@ class Stacks(Unwinder):
 
     def __init__(self):
         super().__init__("rcore-fiber")
-        # By number of the inferior: connection, thread, Place, and the level of its innermost frame.
+        # By number of the inferior: connection, thread, Place, and the level
+        # of the thread's innermost frame.
         self._places = {}
 
     def clear(self, thread):
