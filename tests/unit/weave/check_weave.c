@@ -435,6 +435,7 @@ START_TEST(test_stale)
 		ck_assert_int_eq(frame->pc_stale, is_stale);
 		ck_assert_int_eq(frame->line, is_stale ? 0 : 7);
 		ck_assert_int_eq(frame->native_line, is_of_core ? 30 : frame->line);
+		rcore_arena_deinit(&stacks.snapshot.arena);
 	}
 }
 END_TEST
