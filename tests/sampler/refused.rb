@@ -14,7 +14,7 @@ module Refused
       "a command without --" => [USAGE, /unexpected argument 'true'; use -p PID/, ["true"]],
       "both named" => [USAGE, /not both/, ["-p", 1, "--", "true"]],
       "too fast" => [USAGE, /at most/, ["-p", 1, "-r", 20_000]],
-      "unknown ending" => [USAGE, /\.xyz/, ["-p", 1, "-o", "x.xyz"]],
+      "unknown ending" => [USAGE, /\.xyz.* \.json, and \.rec for a recording; see rcore record --help$/, ["-p", 1, "-o", "x.xyz"]],
       "unwritable" => [2, /cannot write|No such file/, ["-o", "/nonexistent/x.rec", "--", program, "-e", "sleep 1"]],
       "no such command" => [2, /cannot run/, ["--", "/nonexistent/ruby"]],
       # rcore may still see it, and that it runs no Ruby.
