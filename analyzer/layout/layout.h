@@ -147,6 +147,12 @@ struct rcore_traits {
 	bool fibers_mark_stack;
 	bool symbols_marked; /* class and name of a dynamic Symbol */
 
+	/* ObjectSpace.memsize_of counts what any imemo has, not only a tmpbuf. */
+	bool memsize_of_imemo;
+	/* It counts a table for each Hash without an st_table, even an empty one. */
+	bool memsize_of_no_table;
+	unsigned registers_size; /* of a MatchData, in bytes */
+
 	/* What inspect prints. */
 	/* Masks of the length in flags of an embedded T_STRUCT or T_ARRAY. */
 	unsigned struct_embed_mask, array_embed_mask;

@@ -251,7 +251,7 @@ module Plants::Planters
       overwrite(60)
       GC.start
     end
-    50.times { hold(Enumerator.produce(Object.new, &block_of(number))) }
+    50.times { hold(Enumerator.produce(Object.new, &block_of(number))) } if RUBY_VERSION >= "2.7"
   end
 
   # Calls next() in a fiber that has ended.
@@ -300,7 +300,8 @@ module Plants::Planters
     hold(passed(&block_of("passed #{number}")))
     hold(Object.new.instance_eval("$_ = 'line'.dup; 'match #{number}' =~ /m/; 3.times { |i| i if (i == 0)..(i == 2) }; binding"))
     hold([[proc { outer = Object.new; proc { inner = Object.new; proc { [outer, inner] } } }.call.call]])
-    eval("def forward(...); forwarded(binding, ...); end")
+    parameters = RUBY_VERSION < "2.7" ? "*all" : "..."
+    eval("def forward(#{parameters}); forwarded(binding, #{parameters}); end")
     forward(Object.new, Object.new)
   end
 

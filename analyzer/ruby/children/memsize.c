@@ -52,7 +52,9 @@ static uint64_t of_hash(struct rcore_sizing *sizing)
 	uint64_t table = FIELD(hash, table);
 	if (sizing->flags & is_st)
 		return rcore_sizing_st(sizing, table);
-	return table ? sizing->layout->ar_table.size : 0;
+	return table || sizing->layout->traits.memsize_of_no_table
+		       ? sizing->layout->ar_table.size
+		       : 0;
 }
 
 /* The capacity of a shape's object; up to 3.1 there are no shapes. */
@@ -151,13 +153,13 @@ static uint64_t of_regexp(struct rcore_sizing *sizing)
 /* onig_region_memsize() of regexec.c counts its struct, which is in rmatch. */
 static uint64_t of_match(struct rcore_sizing *sizing)
 {
-	enum { REGISTERS_SIZE = 24, REGISTER_SIZE = 2 * WORD };
+	enum { REGISTER_SIZE = 2 * WORD };
 	const struct rcore_layout *layout = sizing->layout;
 	bool apart = rcore_has(&layout->match.rmatch);
 	uint64_t at = apart ? FIELD(match, rmatch) : sizing->object + layout->match.size;
 	if (!at)
 		return 0;
-	return REGISTERS_SIZE +
+	return layout->traits.registers_size +
 	       rcore_sizing_bounded(sizing, READ(at, rmatch, allocated), REGISTER_SIZE) +
 	       rcore_sizing_bounded(sizing, READ(at, rmatch, offsets_allocated),
 				    layout->match_offset.size) +
@@ -180,6 +182,8 @@ static uint64_t of_imemo(struct rcore_sizing *sizing)
 {
 	const struct rcore_traits *traits = &sizing->layout->traits;
 	unsigned type = (unsigned)rcore_imemo_type(sizing->flags);
+	if (!traits->memsize_of_imemo && type != traits->imemo_tmpbuf)
+		return 0;
 	if (type == traits->imemo_ment)
 		return WORD;
 	if (type == traits->imemo_iseq)
