@@ -204,7 +204,7 @@ static struct rcore_error *conclude(struct rcore_session *session,
 	if (!err)
 		err = rcore_snapshot_group(snapshot, settings->merge_similar);
 	if (!err && !settings->no_native && !settings->no_stop)
-		err = rcore_session_weave(target, &session->located, moment);
+		err = rcore_session_weave(target, &session->located, moment, NULL);
 	if (!err)
 		tell_missing_names(target, snapshot);
 	if (!err)

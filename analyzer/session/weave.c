@@ -166,7 +166,8 @@ static bool is_whole(const struct rcore_snapshot *snapshot)
 
 struct rcore_error *rcore_session_weave(struct rcore_target *target,
 					const struct rcore_located *located,
-					const struct rcore_moment *moment)
+					const struct rcore_moment *moment,
+					struct rcore_callers *callers)
 {
 	struct rcore_snapshot *snapshot = moment->snapshot;
 	struct rcore_stacks stacks;
@@ -182,7 +183,7 @@ struct rcore_error *rcore_session_weave(struct rcore_target *target,
 		err = unwind(target, &moment->instructions, &functions, &stacks, snapshot);
 	if (!err) {
 		rcore_stacks_hand_out(&stacks, snapshot);
-		err = rcore_weave(snapshot);
+		err = rcore_weave(snapshot, callers);
 		admit(snapshot);
 		admit_zeroes(target, snapshot);
 		snapshot->incomplete |= !is_whole(snapshot);

@@ -3,15 +3,18 @@
 #define RCORE_SESSION_WEAVE_H
 
 #include "session/decode.h"
+#include "weave/callers.h"
 
 /*
  * The fifth step: unwinds the native stack of each kernel thread and parked
  * fiber, and merges it with the Ruby frames. The process may run again, because
- * its stacks were kept while it was stopped. Error: NO_MEMORY.
+ * its stacks were kept while it was stopped. `callers` is rcore_weave()'s.
+ * Error: NO_MEMORY.
  */
 struct rcore_error *rcore_session_weave(struct rcore_target *target,
 					const struct rcore_located *located,
-					const struct rcore_moment *moment);
+					const struct rcore_moment *moment,
+					struct rcore_callers *callers);
 
 /*
  * Finds the function that runs the interpreter by its symbol, or in the pack,

@@ -3,6 +3,8 @@
 
 #include "base/count.h"
 
+enum { LIMIT = 256 };
+
 static unsigned kind_of(const struct rcore_frame *frame)
 {
 	return frame->kind == RCORE_FRAME_IFUNC;
@@ -17,6 +19,7 @@ void rcore_callers_deinit(struct rcore_callers *callers)
 {
 	for (size_t i = 0; i < RCORE_COUNT(callers->of); i++)
 		rcore_address_map_deinit(&callers->of[i]);
+	*callers = (struct rcore_callers){0};
 }
 
 size_t rcore_caller_of(const struct rcore_fiber *fiber, size_t native)
@@ -32,8 +35,11 @@ bool rcore_callers_add(struct rcore_callers *callers, const struct rcore_native_
 {
 	struct rcore_address_map *map = &callers->of[kind_of(frame)];
 	uint64_t start = start_of(native);
-	return !native->is_interpreter || !start || start == activation ||
-	       rcore_address_map_get(map, start) >= 0 || rcore_address_map_put(map, start, 0);
+	if (!native->is_interpreter || !start || start == activation ||
+	    callers->count == LIMIT || rcore_address_map_get(map, start) >= 0)
+		return true;
+	callers->count++;
+	return rcore_address_map_put(map, start, 0);
 }
 
 bool rcore_is_caller(const struct rcore_callers *callers,

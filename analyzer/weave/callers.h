@@ -17,6 +17,7 @@
 struct rcore_callers {
 	/* By kind of control frame: of methods, of blocks. */
 	struct rcore_address_map of[2];
+	unsigned count;
 };
 
 void rcore_callers_deinit(struct rcore_callers *callers);
@@ -31,8 +32,8 @@ size_t rcore_caller_of(const struct rcore_fiber *fiber, size_t native);
  * Adds the function of `native`, which called that of the C method or block
  * `frame`. Ignores it if it is not of the interpreter (an extension's call
  * needs no control frame), or is rb_vm_exec at `activation`, into which a
- * compiler may inline what calls C: then it does not tell a place. Returns
- * false if memory is short.
+ * compiler may inline what calls C: then it does not tell a place; or if there
+ * are too many already, as CRuby has not. Returns false if memory is short.
  */
 bool rcore_callers_add(struct rcore_callers *callers, const struct rcore_native_frame *native,
 		       const struct rcore_frame *frame, uint64_t activation);

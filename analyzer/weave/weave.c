@@ -31,7 +31,7 @@ struct weaver {
 	bool has_entered;
 	/* The function of a control frame is on no native frame. */
 	bool lacks_function;
-	struct rcore_callers callers;
+	struct rcore_callers *callers;
 	uint64_t activation; /* rb_vm_exec; 0: unknown */
 	bool out_of_memory;
 };
@@ -71,8 +71,7 @@ static bool calls_c(const struct weaver *weaver, size_t native)
 	static const struct rcore_frame kinds[] = {{.kind = RCORE_FRAME_CFUNC},
 						   {.kind = RCORE_FRAME_IFUNC}};
 	for (size_t i = 0; i < RCORE_COUNT(kinds); i++)
-		if (rcore_is_caller(&weaver->callers, &weaver->fiber->native[native],
-				    &kinds[i]))
+		if (rcore_is_caller(weaver->callers, &weaver->fiber->native[native], &kinds[i]))
 			return true;
 	return false;
 }
@@ -101,7 +100,7 @@ static bool emit_called(struct weaver *weaver, size_t native_end, size_t down_to
 			if (!calls_c(weaver, i))
 				continue;
 			if (next == down_to ||
-			    !rcore_is_caller(&weaver->callers, &fiber->native[i],
+			    !rcore_is_caller(weaver->callers, &fiber->native[i],
 					     &fiber->frames[next - 1]))
 				return false;
 			next = next_c_frame(weaver, next - 1, down_to);
@@ -148,7 +147,7 @@ static size_t outermost_of(const struct weaver *weaver, const struct rcore_event
 	const struct rcore_fiber *fiber = weaver->fiber;
 	size_t caller = rcore_caller_of(fiber, native->index);
 	return ruby->function > RCORE_LOADER && caller < fiber->native_count &&
-			       rcore_is_caller(&weaver->callers, &fiber->native[caller],
+			       rcore_is_caller(weaver->callers, &fiber->native[caller],
 					       &fiber->frames[ruby->index])
 		       ? caller
 		       : native->index;
@@ -177,7 +176,7 @@ static void learn_caller(struct weaver *weaver, const struct rcore_event *native
 	const struct rcore_fiber *fiber = weaver->fiber;
 	size_t caller = rcore_caller_of(fiber, native->index);
 	if (ruby->function > RCORE_LOADER && caller < fiber->native_count &&
-	    !rcore_callers_add(&weaver->callers, &fiber->native[caller],
+	    !rcore_callers_add(weaver->callers, &fiber->native[caller],
 			       &fiber->frames[ruby->index], weaver->activation))
 		weaver->out_of_memory = true;
 }
@@ -448,9 +447,10 @@ static void know_activation(struct rcore_snapshot *snapshot)
  * Weaves all fibers. A fiber that lacks the function of a control frame is
  * woven again when all stacks have shown what calls such functions.
  */
-struct rcore_error *rcore_weave(struct rcore_snapshot *snapshot)
+struct rcore_error *rcore_weave(struct rcore_snapshot *snapshot, struct rcore_callers *callers)
 {
-	struct weaver weaver = {0};
+	struct rcore_callers own = {0};
+	struct weaver weaver = {.callers = callers ? callers : &own};
 	bool *lacks_function = rcore_calloc(snapshot->fiber_count, sizeof(*lacks_function));
 	know_activation(snapshot);
 	find_stale(snapshot);
@@ -471,7 +471,7 @@ struct rcore_error *rcore_weave(struct rcore_snapshot *snapshot)
 		weaver.out_of_memory |= !keep(&weaver, &snapshot->arena);
 	}
 	free(lacks_function);
-	rcore_callers_deinit(&weaver.callers);
+	rcore_callers_deinit(&own);
 	free(weaver.native.items);
 	free(weaver.ruby.items);
 	free(weaver.steps.items);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "model/snapshot.h"
+#include "weave/callers.h"
 
 /*
  * weave/ merges the native frames and the control frames of each fiber into one
@@ -67,9 +68,11 @@
  * snapshot->activation says which function is rb_vm_exec if that is known;
  * otherwise, and if the stacks tell another, sets it. Fibers without native
  * frames get no steps. Where ZJIT's code runs the innermost frame, its pc_stale
- * is set. An error only if memory is short.
+ * is set. `callers` has what calls C functions, as far as earlier snapshots of the
+ * same program have shown; more is added. NULL: nothing is known. An error only
+ * if memory is short.
  */
-struct rcore_error *rcore_weave(struct rcore_snapshot *snapshot);
+struct rcore_error *rcore_weave(struct rcore_snapshot *snapshot, struct rcore_callers *callers);
 
 /*
  * Does the order of any fiber's frames depend on snapshot->activation? Ruby

@@ -149,7 +149,8 @@ module Packed
       file, calls = %w[pack.core calls].map { |name| File.join(folder, name) }
       strace = ["strace", "-f", "-qq", "-o", calls, "-e", "trace=process_vm_readv"]
       pack(test, pid, file, under: strace)
-      reads = File.readlines(calls).map(&:to_i).tally.values.max
+      # strace counts up to 65,535.
+      reads = [File.readlines(calls).map(&:to_i).tally.values.max, 65_000].min
       packs = (0...ENDS).count do
         FileUtils.rm_f(file)
         first = rand(1..reads)

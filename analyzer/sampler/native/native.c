@@ -167,6 +167,6 @@ RCORE_HOT struct rcore_error *rcore_native_weave(struct rcore_sampler *sampler)
 		if (!fiber->frames)
 			return rcore_error_no_memory();
 	}
-	return rcore_error_forgive(
-		rcore_session_weave(&native->session->target, native->located, &moment));
+	return rcore_error_forgive(rcore_session_weave(
+		&native->session->target, native->located, &moment, &native->callers));
 }

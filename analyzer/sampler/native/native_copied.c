@@ -113,7 +113,8 @@ static struct rcore_error *weave(struct rcore_sampler *sampler, struct rcore_sna
 		if (!fiber->frames)
 			return rcore_error_no_memory();
 	}
-	return rcore_session_weave(&native->session->target, native->located, &moment);
+	return rcore_session_weave(&native->session->target, native->located, &moment,
+				   &native->callers);
 }
 
 /* Whether a part of the stack, or all of it, is missing. */

@@ -4,6 +4,7 @@
 
 #include "sampler/native/native.h"
 #include "sampler/stack/stack_copy.h"
+#include "weave/callers.h"
 
 /*
  * A second session for the process. It has the files that are mapped now; the
@@ -15,7 +16,8 @@ struct rcore_native {
 	uint64_t mapped;               /* a hash of the mapped code */
 	uint64_t looked;               /* when the maps were read */
 	struct rcore_activation activation;
-	uint64_t core; /* the function that contains the instructions, or 0 */
+	struct rcore_callers callers; /* of all ticks: one thread may show none */
+	uint64_t core;                /* the function that contains the instructions, or 0 */
 	bool is_held;
 	unsigned failures; /* in a row, to find what unwinding needs */
 	/* Of this tick; NULL if it has no native frames. */

@@ -142,5 +142,6 @@ void rcore_native_free(struct rcore_native *native)
 		return;
 	rcore_snapshot_free(native->snapshot);
 	rcore_close(native->session);
+	rcore_callers_deinit(&native->callers);
 	free(native);
 }

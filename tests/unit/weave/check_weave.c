@@ -240,7 +240,7 @@ START_TEST(test_case)
 	char text[3 * MAX];
 	reset(&stacks, ACTIVATION);
 	add(&stacks, cases[_i].ruby, cases[_i].native);
-	ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
+	ck_assert_ptr_null(rcore_weave(&stacks.snapshot, NULL));
 	woven(&stacks, 0, text);
 	ck_assert_str_eq(text, cases[_i].woven);
 	rcore_arena_deinit(&stacks.snapshot.arena);
@@ -286,11 +286,34 @@ START_TEST(test_called)
 		add(&stacks, "FaB", "nXvaiwbi");
 		if (place)
 			add(&stacks, called[_i].ruby, called[_i].native);
-		ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
+		ck_assert_ptr_null(rcore_weave(&stacks.snapshot, NULL));
 		woven(&stacks, place, text);
 		ck_assert_str_eq(text, called[_i].woven);
 		rcore_arena_deinit(&stacks.snapshot.arena);
 	}
+}
+END_TEST
+
+/* What earlier snapshots have shown, as of a sampler that looks at one thread. */
+START_TEST(test_called_later)
+{
+	static struct stacks stacks;
+	static const char *const teachers[][2] = {{"FraF", "nXivaiX"}, {"FaB", "nXvaiwbi"}};
+	struct rcore_callers callers = {0};
+	char text[3 * MAX];
+	for (size_t i = 0; i < RCORE_COUNT(teachers); i++) {
+		reset(&stacks, ACTIVATION);
+		add(&stacks, teachers[i][0], teachers[i][1]);
+		ck_assert_ptr_null(rcore_weave(&stacks.snapshot, &callers));
+		rcore_arena_deinit(&stacks.snapshot.arena);
+	}
+	reset(&stacks, ACTIVATION);
+	add(&stacks, called[_i].ruby, called[_i].native);
+	ck_assert_ptr_null(rcore_weave(&stacks.snapshot, &callers));
+	woven(&stacks, 0, text);
+	ck_assert_str_eq(text, called[_i].woven);
+	rcore_arena_deinit(&stacks.snapshot.arena);
+	rcore_callers_deinit(&callers);
 }
 END_TEST
 
@@ -309,7 +332,7 @@ START_TEST(test_every_frame_once)
 			native[i] = native_words[rand() % 9];
 		reset(&stacks, round % 2 ? ACTIVATION : 0);
 		add(&stacks, ruby, native);
-		ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
+		ck_assert_ptr_null(rcore_weave(&stacks.snapshot, NULL));
 		woven(&stacks, 0, text);
 		char *r = ruby, *n = native;
 		for (const char *at = text; *at; at++) {
@@ -354,7 +377,7 @@ START_TEST(test_learn)
 	for (size_t i = 0; i < 4 && lessons[_i].stacks[i][0]; i++)
 		add(&stacks, lessons[_i].stacks[i][0], lessons[_i].stacks[i][1]);
 	ck_assert_uint_eq(rcore_learn_activation(&stacks.snapshot), lessons[_i].learnt);
-	ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
+	ck_assert_ptr_null(rcore_weave(&stacks.snapshot, NULL));
 	ck_assert_uint_eq(stacks.snapshot.activation.address, lessons[_i].learnt);
 	ck_assert_int_eq(stacks.snapshot.activation.source, lessons[_i].learnt
 								    ? RCORE_ACTIVATION_STACKS
@@ -371,7 +394,7 @@ START_TEST(test_unknown)
 	reset(&stacks, 0);
 	add(&stacks, "Fra", "niXia");
 	add(&stacks, "", "ni");
-	ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
+	ck_assert_ptr_null(rcore_weave(&stacks.snapshot, NULL));
 	woven(&stacks, 0, text);
 	ck_assert_str_eq(text, ".F.r.a?niXia");
 	woven(&stacks, 1, text);
@@ -390,7 +413,7 @@ START_TEST(test_known)
 	char text[3 * MAX];
 	reset(&stacks, ACTIVATION);
 	add(&stacks, "Fr", "nii");
-	ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
+	ck_assert_ptr_null(rcore_weave(&stacks.snapshot, NULL));
 	woven(&stacks, 0, text);
 	ck_assert_str_eq(text, "?.F.rnii");
 	ck_assert_int_eq(stacks.snapshot.activation.source, RCORE_ACTIVATION_CODE);
@@ -399,7 +422,7 @@ START_TEST(test_known)
 	reset(&stacks, OTHER);
 	stacks.snapshot.activation.source = RCORE_ACTIVATION_SYMBOL;
 	add(&stacks, "FaF", "iiXaiX");
-	ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
+	ck_assert_ptr_null(rcore_weave(&stacks.snapshot, NULL));
 	woven(&stacks, 0, text);
 	ck_assert_str_eq(text, "iiX.F.aaiX.F");
 	ck_assert_int_eq(stacks.snapshot.activation.source, RCORE_ACTIVATION_STACKS);
@@ -430,7 +453,7 @@ START_TEST(test_stale)
 		/* Ruby prints a method of its core with its caller's line. */
 		frame->native_path = is_of_core ? "caller.rb" : frame->path;
 		frame->native_line = is_of_core ? 30 : 7;
-		ck_assert_ptr_null(rcore_weave(&stacks.snapshot));
+		ck_assert_ptr_null(rcore_weave(&stacks.snapshot, NULL));
 		bool is_stale = compiled[of].is_stale && i % 2 == 0;
 		ck_assert_int_eq(frame->pc_stale, is_stale);
 		ck_assert_int_eq(frame->line, is_stale ? 0 : 7);
@@ -460,6 +483,7 @@ int main(void)
 				      test_needed, test_stale};
 	const struct rcore_test_loop loops[] = {{test_case, RCORE_COUNT(cases)},
 						{test_called, RCORE_COUNT(called)},
+						{test_called_later, RCORE_COUNT(called)},
 						{test_learn, RCORE_COUNT(lessons)}};
 	const struct rcore_test_suite suite = {
 		.name = "weave",
