@@ -147,9 +147,11 @@ struct rcore_traits {
 	bool fibers_mark_stack;
 	bool symbols_marked; /* class and name of a dynamic Symbol */
 
-	/* ObjectSpace.memsize_of counts what any imemo has, not only a tmpbuf. */
+	/*
+	 * ObjectSpace.memsize_of counts what any imemo has, not only a tmpbuf.
+	 */
 	bool memsize_of_imemo;
-	/* It counts a table for each Hash without an st_table, even an empty one. */
+	/* It counts a table for each Hash without an st_table. */
 	bool memsize_of_no_table;
 	unsigned registers_size; /* of a MatchData, in bytes */
 

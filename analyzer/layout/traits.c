@@ -94,7 +94,7 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		/* gc.c, obj_memsize_of */
 		.memsize_of_imemo = since(layout, 2, 7),
 		.memsize_of_no_table = !since(layout, 2, 7),
-		/* struct re_registers of onigmo.h, up to 2.6 with history_root */
+		/* re_registers of onigmo.h, up to 2.6 with history_root */
 		.registers_size = since(layout, 2, 7) ? 24 : 32,
 		/* gc/default/default.c, heap_pages.sorted */
 		.heap_pages_darray = since(layout, 3, 4),

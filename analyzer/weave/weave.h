@@ -68,9 +68,9 @@
  * snapshot->activation says which function is rb_vm_exec if that is known;
  * otherwise, and if the stacks tell another, sets it. Fibers without native
  * frames get no steps. Where ZJIT's code runs the innermost frame, its pc_stale
- * is set. `callers` has what calls C functions, as far as earlier snapshots of the
- * same program have shown; more is added. NULL: nothing is known. An error only
- * if memory is short.
+ * is set. `callers` has what calls C functions, as far as earlier snapshots of
+ * the same program have shown; more is added. NULL: nothing is known. An error
+ * only if memory is short.
  */
 struct rcore_error *rcore_weave(struct rcore_snapshot *snapshot, struct rcore_callers *callers);
 

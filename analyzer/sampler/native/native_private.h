@@ -16,8 +16,9 @@ struct rcore_native {
 	uint64_t mapped;               /* a hash of the mapped code */
 	uint64_t looked;               /* when the maps were read */
 	struct rcore_activation activation;
-	struct rcore_callers callers; /* of all ticks: one thread may show none */
-	uint64_t core;                /* the function that contains the instructions, or 0 */
+	/* Of all ticks, because one thread may show none. */
+	struct rcore_callers callers;
+	uint64_t core; /* the function that contains the instructions, or 0 */
 	bool is_held;
 	unsigned failures; /* in a row, to find what unwinding needs */
 	/* Of this tick; NULL if it has no native frames. */
