@@ -267,8 +267,10 @@ static struct rcore_error *note_label(struct work *work, const char *name)
 	rcore_escape(key, sizeof(key), options->by_label);
 	rcore_label_keys_text(&work->totals->label_keys, work->totals->profile, keys,
 			      sizeof(keys));
-	size_t at = (size_t)snprintf(text, sizeof(text), "no sample has the label '%s'; %s",
-				     key, keys);
+	/* `rcore record` keeps only the labels that it is asked for. */
+	bool says_keys = !work->request->is_new || work->totals->label_keys.count;
+	size_t at = (size_t)snprintf(text, sizeof(text), "no sample has the label '%s'%s%s",
+				     key, says_keys ? "; " : "", says_keys ? keys : "");
 	if (!work->request->is_new)
 		rcore_format(
 			text + at, sizeof(text) - at,
