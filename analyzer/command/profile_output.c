@@ -91,6 +91,16 @@ static struct rcore_error *check_format(const struct rcore_profile_format *forma
 }
 
 /* Sets what the formats need. */
+static struct rcore_error *find_format(const struct rcore_profile_request *request,
+				       const char *path,
+				       const struct rcore_profile_format **ret)
+{
+	rcore_auto_error err = rcore_profile_format_of(path, ret);
+	return err ? rcore_error_create(err->code, "%s%s", err->message,
+					request->is_new ? ", and .rec for a recording" : "")
+		   : NULL;
+}
+
 static struct rcore_error *make_options(const struct rcore_profile_request *request,
 					struct rcore_totals_options *ret)
 {
@@ -103,7 +113,7 @@ static struct rcore_error *make_options(const struct rcore_profile_request *requ
 	for (size_t i = 0; i < arguments->outputs.count; i++) {
 		const struct rcore_profile_format *format;
 		struct rcore_error *err =
-			rcore_profile_format_of(arguments->outputs.items[i], &format);
+			find_format(request, arguments->outputs.items[i], &format);
 		if (!err)
 			err = check_format(format, !request->is_of_calls);
 		if (err)

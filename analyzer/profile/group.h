@@ -35,8 +35,8 @@ enum { RCORE_GROUP_NAME = 512 };
 void rcore_group_cache_deinit(struct rcore_group_cache *cache);
 
 /*
- * Writes the name of the group of samples without the label, which that of no
- * other group is: these begin with "LABEL=".
+ * Writes the name of the group of samples without the label. No other group has
+ * this name: the names of the others begin with "LABEL=".
  */
 void rcore_group_unlabelled(const char *label, char ret[RCORE_GROUP_NAME]);
 

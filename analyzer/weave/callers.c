@@ -46,6 +46,11 @@ bool rcore_is_caller(const struct rcore_callers *callers,
 		     const struct rcore_native_frame *native, const struct rcore_frame *frame)
 {
 	uint64_t start = start_of(native);
-	return start && !native->is_inlined &&
-	       rcore_address_map_get(&callers->of[kind_of(frame)], start) >= 0;
+	if (!start || native->is_inlined)
+		return false;
+	for (unsigned kind = 0; kind < RCORE_COUNT(callers->of); kind++)
+		if ((!frame || kind == kind_of(frame)) &&
+		    rcore_address_map_get(&callers->of[kind], start) >= 0)
+			return true;
+	return false;
 }

@@ -38,7 +38,10 @@ size_t rcore_caller_of(const struct rcore_fiber *fiber, size_t native);
 bool rcore_callers_add(struct rcore_callers *callers, const struct rcore_native_frame *native,
 		       const struct rcore_frame *frame, uint64_t activation);
 
-/* Whether a native frame calls C functions of the kind of `frame`. */
+/*
+ * Whether a native frame calls C functions of the kind of `frame`; if that is
+ * NULL, of any kind.
+ */
 bool rcore_is_caller(const struct rcore_callers *callers,
 		     const struct rcore_native_frame *native, const struct rcore_frame *frame);
 

@@ -66,16 +66,6 @@ static size_t next_c_frame(const struct weaver *weaver, size_t from, size_t down
 	return from;
 }
 
-static bool calls_c(const struct weaver *weaver, size_t native)
-{
-	static const struct rcore_frame kinds[] = {{.kind = RCORE_FRAME_CFUNC},
-						   {.kind = RCORE_FRAME_IFUNC}};
-	for (size_t i = 0; i < RCORE_COUNT(kinds); i++)
-		if (rcore_is_caller(weaver->callers, &weaver->fiber->native[native], &kinds[i]))
-			return true;
-	return false;
-}
-
 /* Where the native frames end that are inlined into this one. */
 static size_t with_inlined(const struct rcore_fiber *fiber, size_t native)
 {
@@ -97,7 +87,7 @@ static bool emit_called(struct weaver *weaver, size_t native_end, size_t down_to
 	for (int writes = 0; writes < 2; writes++) {
 		size_t next = weaver->ruby_left;
 		for (size_t i = weaver->native_left; i-- > native_end;) {
-			if (!calls_c(weaver, i))
+			if (!rcore_is_caller(weaver->callers, &fiber->native[i], NULL))
 				continue;
 			if (next == down_to ||
 			    !rcore_is_caller(weaver->callers, &fiber->native[i],

@@ -313,8 +313,8 @@ const struct rcore_command rcore_cli_record = {
 			"rcore record --children -o load.rec -- bundle exec puma",
 			"rcore record --system -d 60 -o machine.pb.gz",
 			"rcore record -p puma -d 10 --by label:path", NULL},
-	.exit_status = "Exit status: 0 all outputs were written; 2 an output was not written, "
-		       "and a line "
-		       "says where the samples are; 3 not a Ruby process; 64 wrong usage.",
+	.exit_status =
+		"Exit status: 0 all outputs were written; 2 an output was not written, "
+		"and a line says where the samples are; 3 not a Ruby process; 64 wrong usage.",
 	.run_in_shell = run_in_shell,
 };

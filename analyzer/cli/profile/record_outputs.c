@@ -19,31 +19,18 @@ static bool is_recording(const char *path)
 	return rcore_ends_with(path, ".rec");
 }
 
-/* The formats of outputs are those of `rcore report`, and a recording. */
-static struct rcore_error *check_suffix(const char *path)
-{
-	const struct rcore_profile_format *format;
-	rcore_auto_error err = rcore_profile_format_of(path, &format);
-	return err ? rcore_error_create(err->code, "%s, and .rec for a recording", err->message)
-		   : NULL;
-}
-
 struct rcore_error *rcore_record_sort_outputs(struct rcore_record *record)
 {
 	const struct rcore_strings *outputs = &record->asked->profile.outputs;
 	struct rcore_error *err = NULL;
 	for (size_t i = 0; !err && i < outputs->count; i++) {
-		const char *path = outputs->items[i];
-		if (!is_recording(path)) {
-			err = check_suffix(path);
-			if (!err)
-				err = rcore_strings_add(&record->outputs, path);
-		} else if (!record->path) {
-			record->path = path;
-		} else {
+		if (!is_recording(outputs->items[i]))
+			err = rcore_strings_add(&record->outputs, outputs->items[i]);
+		else if (!record->path)
+			record->path = outputs->items[i];
+		else
 			err = rcore_error_create(RCORE_ERROR_USAGE,
 						 "only one output can be a recording (.rec)");
-		}
 	}
 	return err;
 }
