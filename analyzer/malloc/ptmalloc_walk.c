@@ -51,12 +51,30 @@ static void set_last(struct rcore_malloc *heap, enum rcore_chunk_state state)
 }
 
 /*
- * If glibc cannot extend a heap, it puts chunks of 16 bytes at its end, which
- * are too small to be used (sysmalloc()).
+ * If glibc cannot extend a heap, it puts fenceposts at its end, which are too
+ * small to be used (sysmalloc()): one of 16 bytes and, in a heap of a thread,
+ * an empty one in the last 16 bytes.
  */
-static bool is_fence(uint64_t size)
+static bool is_fence(uint64_t size, uint64_t rest)
 {
-	return size == RCORE_CHUNK_ALIGN;
+	return size == RCORE_CHUNK_ALIGN || (size == 0 && rest == RCORE_CHUNK_ALIGN);
+}
+
+/*
+ * Ends the region at a fencepost. If there was only room for the empty one, it
+ * follows the rest of the old top, which has 32 bytes and counts as used, but
+ * which no malloc() returned.
+ */
+static void end_at_fence(struct walk *walk, uint64_t chunk, uint64_t size)
+{
+	struct rcore_malloc *heap = walk->heap;
+	struct rcore_chunk_region *region = &heap->regions[heap->region_count - 1];
+	if (!size && region->count) {
+		region->count--;
+		chunk = region->start +
+			(uint64_t)heap->offset[--heap->chunk_count] * RCORE_CHUNK_ALIGN;
+	}
+	end_at(walk, chunk);
 }
 
 static struct rcore_error *walk_heap(struct walk *walk, uint64_t start, uint64_t end,
@@ -76,8 +94,8 @@ static struct rcore_error *walk_heap(struct walk *walk, uint64_t start, uint64_t
 		if (is_read && heap->chunk_count > first &&
 		    !(flags & RCORE_CHUNK_PREVIOUS_USED))
 			set_last(heap, RCORE_CHUNK_FREE);
-		if (is_read && is_fence(size)) {
-			end_at(walk, chunk);
+		if (is_read && is_fence(size, end - chunk)) {
+			end_at_fence(walk, chunk, size);
 			return NULL;
 		}
 		if (!is_read || !is_valid(size, flags, end - chunk)) {

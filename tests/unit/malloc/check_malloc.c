@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/count.h"
-#include "malloc/malloc.h"
+#include "malloc/ptmalloc.h"
 #include "random_heap.h"
 #include "suite.h"
 
@@ -97,7 +97,46 @@ static void *work(void *argument)
 	return NULL;
 }
 
-static void run_child(void)
+static char *keep(int thread, int *count, size_t size)
+{
+	char *chunk = malloc(size);
+	if (!chunk || *count == KEPT)
+		abort();
+	truth->used[thread][(*count)++] =
+		(struct known){(uintptr_t)chunk, malloc_usable_size(chunk)};
+	return chunk;
+}
+
+/* Returns how many bytes an arena's heap can have after a chunk. */
+static uint64_t room(char *chunk)
+{
+	uint64_t end = (uintptr_t)chunk + malloc_usable_size(chunk) - 8;
+	return RCORE_PT_HEAP_SIZE - end % RCORE_PT_HEAP_SIZE;
+}
+
+/*
+ * Fills a heap of an arena and begins another one. Each thread leaves another
+ * number of bytes at the end, so that glibc has room for one or two fenceposts.
+ */
+static void *fill(void *argument)
+{
+	enum { LEAST = 32, CHUNK = 60000 };
+	int thread = (int)(intptr_t)argument, count = 0;
+	uint64_t left = LEAST + 16 * (uint64_t)thread;
+	char *chunk = keep(thread, &count, CHUNK);
+	while (room(chunk) > (uint64_t)2 * CHUNK)
+		chunk = keep(thread, &count, CHUNK);
+	chunk = keep(thread, &count, room(chunk) - left - 8);
+	if (room(chunk) != left)
+		abort();
+	keep(thread, &count, CHUNK);
+	pthread_barrier_wait(&done);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void run_child(void *(*work)(void *))
 {
 	pthread_t thread;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -183,7 +222,7 @@ static struct child_memory child;
 static struct rcore_malloc_source source;
 static struct rcore_malloc heap;
 
-static void begin(void)
+static void begin(void *(*work)(void *))
 {
 	seed = random_seed();
 	truth = mmap(NULL, sizeof(*truth), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
@@ -192,7 +231,7 @@ static void begin(void)
 	child = (struct child_memory){.base.read = read_child, .pid = fork()};
 	ck_assert_int_ge(child.pid, 0);
 	if (!child.pid)
-		run_child();
+		run_child(work);
 	while (!truth->is_ready) {
 		ck_assert_int_eq(waitpid(child.pid, NULL, WNOHANG), 0);
 		usleep(1000);
@@ -215,13 +254,10 @@ static uint64_t bytes(enum rcore_chunk_state state)
 	return heap.sums[state].bytes;
 }
 
-START_TEST(each_chunk_is_found)
+static void find_each(void)
 {
 	struct rcore_chunk chunk;
 	uint64_t known = 0;
-	if (HAS_OWN_ALLOCATOR)
-		return;
-	begin();
 	ck_assert(heap.is_known);
 	ck_assert_str_eq(heap.problem, "");
 	for (int thread = 0; thread < THREADS; thread++) {
@@ -237,13 +273,41 @@ START_TEST(each_chunk_is_found)
 			ck_assert(!rcore_malloc_find(&heap, used->address + 8, false, &chunk));
 			known += chunk.bytes;
 		}
-		for (int i = 0; i < FREED; i++)
+		for (int i = 0; i < FREED && truth->freed[thread][i].address; i++)
 			ck_assert(!rcore_malloc_find(&heap, truth->freed[thread][i].address,
 						     false, &chunk));
 	}
 	/* The rest is what the C library and Check themselves have. */
 	ck_assert_uint_le(known, bytes(RCORE_CHUNK_USED));
 	ck_assert_uint_le(bytes(RCORE_CHUNK_USED) - known, 400000);
+}
+
+START_TEST(each_chunk_is_found)
+{
+	if (HAS_OWN_ALLOCATOR)
+		return;
+	begin(work);
+	find_each();
+	end();
+}
+END_TEST
+
+START_TEST(each_chunk_of_a_full_heap_is_found)
+{
+	if (HAS_OWN_ALLOCATOR)
+		return;
+	begin(fill);
+	find_each();
+	ck_assert_uint_ge(heap.region_count, 2 * THREADS);
+	/* What thread 1 leaves is no chunk. */
+	for (size_t i = 0; i < heap.region_count; i++) {
+		const struct rcore_chunk_region *region = &heap.regions[i];
+		struct rcore_chunk last;
+		if (region->kind != RCORE_CHUNK_REGION_ARENA || !region->count)
+			continue;
+		rcore_malloc_chunk(&heap, region, region->first + region->count - 1, &last);
+		ck_assert(last.state != RCORE_CHUNK_USED || last.bytes > RCORE_CHUNK_MIN);
+	}
 	end();
 }
 END_TEST
@@ -252,7 +316,7 @@ START_TEST(sums_are_those_of_mallinfo)
 {
 	if (HAS_OWN_ALLOCATOR)
 		return;
-	begin();
+	begin(work);
 	const struct mallinfo2 *info = &truth->info;
 	ck_assert_uint_eq(heap.system_bytes, info->arena);
 	ck_assert_uint_eq(heap.mmapped.count, info->hblks);
@@ -283,7 +347,7 @@ START_TEST(a_corrupt_heap_is_survived)
 	struct rcore_malloc other;
 	if (HAS_OWN_ALLOCATOR)
 		return;
-	begin();
+	begin(work);
 	for (int i = 0; i < FLIPS; i++) {
 		static const uint64_t words[] = {0,          1,      UINT64_C(1) << 60,
 						 UINT64_MAX, 0x10,   0x21,
@@ -337,8 +401,9 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {each_chunk_is_found, sums_are_those_of_mallinfo,
-				      a_corrupt_heap_is_survived, another_allocator_is_unknown};
+	const TTest *const tests[] = {each_chunk_is_found, each_chunk_of_a_full_heap_is_found,
+				      sums_are_those_of_mallinfo, a_corrupt_heap_is_survived,
+				      another_allocator_is_unknown};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
 		.name = "malloc", .tests = tests, .count = RCORE_COUNT(tests), .timeout = 120});
 }
