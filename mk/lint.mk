@@ -20,6 +20,7 @@ lint-house:
 	LC_ALL=C awk -f tests/lint/columns.awk $(LINT_COLUMNS) || status=1; \
 	ruby tests/lint/programs.rb || status=1; \
 	ruby tests/lint/tour.rb || status=1; \
+	ruby tests/lint/constants.rb || status=1; \
 	exit $$status
 
 lint-circles: $(LIB_OBJ) $(CLI_OBJ) $(PLUG_OBJ)

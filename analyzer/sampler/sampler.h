@@ -128,7 +128,7 @@ enum {
 };
 
 /* Of a processor, for the parked fibers of one process. */
-#define RCORE_SAMPLER_FIBER_SHARE 0.015
+#define RCORE_SAMPLER_FIBER_SHARE 0.01
 
 /* All zeroes: the defaults. */
 struct rcore_sampler_options {

@@ -1,4 +1,7 @@
 # SPDX-License-Identifier: MIT
+require_relative "pairs"
+require_relative "requests"
+require_relative "times"
 
 # Checks `rcore record --ebpf`: no sample is torn, each has the label of its moment, and the shares of time are those that the
 # programs measured themselves.

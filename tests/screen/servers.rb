@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+require_relative "../support/port"
 
 # A server on a Ruby, in a folder of its own, with a peer and a server of names that never answer.
 class Server

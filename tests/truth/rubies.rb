@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+require_relative "debuggee"
 
 # A Ruby of tests/packages/rubies: the machine's own, or one in a folder to chroot into.
 class TestRuby

@@ -28,7 +28,7 @@ const struct rcore_option rcore_record_options[] = {
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"fiber-rate", 0, RCORE_OPTION_AMOUNT, MEMBER(fiber_rate), "HZ",
 	 "Samples per second of each fiber that no thread runs (10, or fewer if that would "
-	 "take more than 1.5 % of a processor)",
+	 "take more than 1 % of a processor)",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"children", 0, RCORE_OPTION_FLAG, MEMBER(children),
 	 .help = "Also sample its descendants", .adds_descendants = true},

@@ -97,19 +97,17 @@ static void *work(void *argument)
 	return NULL;
 }
 
-static char *keep(int thread, int *count, size_t size)
+/*
+ * Allocates a chunk for ever. Returns how many bytes its arena's heap can have
+ * after it.
+ */
+static uint64_t keep(int thread, int *count, size_t size)
 {
 	char *chunk = malloc(size);
 	if (!chunk || *count == KEPT)
 		abort();
 	truth->used[thread][(*count)++] =
 		(struct known){(uintptr_t)chunk, malloc_usable_size(chunk)};
-	return chunk;
-}
-
-/* Returns how many bytes an arena's heap can have after a chunk. */
-static uint64_t room(char *chunk)
-{
 	uint64_t end = (uintptr_t)chunk + malloc_usable_size(chunk) - 8;
 	return RCORE_PT_HEAP_SIZE - end % RCORE_PT_HEAP_SIZE;
 }
@@ -122,14 +120,13 @@ static void *fill(void *argument)
 {
 	enum { LEAST = 32, CHUNK = 60000 };
 	int thread = (int)(intptr_t)argument, count = 0;
-	uint64_t left = LEAST + 16 * (uint64_t)thread;
-	char *chunk = keep(thread, &count, CHUNK);
-	while (room(chunk) > (uint64_t)2 * CHUNK)
-		chunk = keep(thread, &count, CHUNK);
-	chunk = keep(thread, &count, room(chunk) - left - 8);
-	if (room(chunk) != left)
+	uint64_t left = LEAST + 16 * (uint64_t)thread, room;
+	do
+		room = keep(thread, &count, CHUNK);
+	while (room > (uint64_t)2 * CHUNK);
+	if (keep(thread, &count, room - left - 8) != left ||
+	    keep(thread, &count, CHUNK) == left)
 		abort();
-	keep(thread, &count, CHUNK);
 	pthread_barrier_wait(&done);
 	for (;;)
 		pause();
