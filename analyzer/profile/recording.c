@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "profile/decode.h"
 #include "profile/format.h"
+#include "target/file_kind.h"
 
 /* Reads up to `size` bytes at `offset`. */
 static struct rcore_error *read_at(int fd, uint64_t offset, void *bytes, size_t size,
@@ -39,18 +40,23 @@ static struct rcore_error *read_at(int fd, uint64_t offset, void *bytes, size_t 
 static struct rcore_error *check_header(int fd)
 {
 	struct rcore_recording_header header;
+	char start[RCORE_FILE_KIND_SIZE];
 	size_t size;
-	struct rcore_error *err = read_at(fd, 0, &header, sizeof(header), &size);
+	struct rcore_error *err = read_at(fd, 0, start, sizeof(start), &size);
 	if (err)
 		return err;
 	if (size < sizeof(header.magic) ||
-	    memcmp(header.magic, RCORE_RECORDING_MAGIC, sizeof(header.magic)) != 0)
-		return rcore_error_create(
-			RCORE_ERROR_FORMAT,
-			"not a recording of rcore; `rcore record -o FILE.rec` writes one");
+	    memcmp(start, RCORE_RECORDING_MAGIC, sizeof(header.magic)) != 0) {
+		const char *kind = rcore_file_kind(start, size);
+		return rcore_error_create(RCORE_ERROR_FORMAT, "not a recording of rcore%s%s",
+					  kind ? ", but " : "",
+					  kind ? kind
+					       : "; `rcore record -o FILE.rec` writes one");
+	}
 	if (size < sizeof(header))
 		return rcore_error_create(RCORE_ERROR_FORMAT,
 					  "the recording is cut off within its header");
+	memcpy(&header, start, sizeof(header));
 	uint32_t format = le32toh(header.format);
 	if (format != RCORE_RECORDING_FORMAT)
 		return rcore_error_create(

@@ -13,6 +13,7 @@
 #include "target/core/core_pages.h"
 #include "target/core/read_ahead.h"
 #include "target/core/spool.h"
+#include "target/file_kind.h"
 
 /* vm.max_map_count is 65,530 by default and rarely set above a million. */
 enum { MAX_PROGRAM_HEADERS = 1 << 22 };
@@ -64,11 +65,12 @@ static struct rcore_error *check_magic(const char *path, const struct rcore_core
 					  "the disk",
 					  path);
 	size_t size = file->size < SELFMAG ? file->size : SELFMAG;
+	const char *kind = rcore_file_kind(file->bytes, file->size);
 	if (memcmp(file->bytes, ELFMAG, size))
 		return rcore_error_create(
-			RCORE_ERROR_FORMAT,
-			"%s: is not an ELF file; name a core file first, then the executable",
-			path);
+			RCORE_ERROR_FORMAT, "%s: is %s", path,
+			kind ? kind
+			     : "not an ELF file; name a core file first, then the executable");
 	if (file->size < sizeof(Elf64_Ehdr))
 		return rcore_error_create(RCORE_ERROR_FORMAT,
 					  "%s: ends within the ELF header, after %" PRIu64

@@ -10,6 +10,7 @@
 #include "profile/recording_writer.h"
 #include "profile/varint.h"
 #include "suite.h"
+#include "target/file_kind.h"
 
 /* A recording in memory that has a path. */
 static int memory_file(char path[32])
@@ -509,8 +510,15 @@ START_TEST(other_files_are_refused)
 	int fd = write_file(path, 1, true);
 	ck_assert_int_eq(pwrite(fd, "\x02", 1, 8), 1);
 	expect_refused(path, RCORE_ERROR_UNSUPPORTED, "version 2");
+	/* Other commands know it. */
+	char start[RCORE_FILE_KIND_SIZE];
+	ssize_t size = pread(fd, start, sizeof(start), 0);
+	ck_assert_int_gt(size, 0);
+	ck_assert_ptr_nonnull(strstr(rcore_file_kind(start, (size_t)size), "a recording"));
+	ck_assert_int_eq(pwrite(fd, "\177ELF", 4, 0), 4);
+	expect_refused(path, RCORE_ERROR_FORMAT, "not a recording of rcore, but an ELF file");
 	ck_assert_int_eq(pwrite(fd, "ELF", 3, 0), 3);
-	expect_refused(path, RCORE_ERROR_FORMAT, "not a recording");
+	expect_refused(path, RCORE_ERROR_FORMAT, "not a recording of rcore; `rcore record");
 	ck_assert_int_eq(ftruncate(fd, 0), 0);
 	expect_refused(path, RCORE_ERROR_FORMAT, "not a recording");
 	expect_refused("/", RCORE_ERROR_FORMAT, "not a regular file");
