@@ -17,21 +17,23 @@ static struct json_object *checked(struct rcore_json *json, struct json_object *
 void rcore_json_start(struct rcore_json *json, const char *key)
 {
 	if (json->has_elements)
-		putc(',', json->out);
-	if (json->depth) {
-		putc('\n', json->out);
-		for (int i = 0; i < json->depth; i++)
-			putc(' ', json->out);
+		putc_unlocked(',', json->out);
+	if (json->depth)
+		putc_unlocked('\n', json->out);
+	for (int i = 0; i < json->depth; i++)
+		putc_unlocked(' ', json->out);
+	if (key) {
+		putc_unlocked('"', json->out);
+		fputs_unlocked(key, json->out);
+		fputs_unlocked("\": ", json->out);
 	}
-	if (key)
-		fprintf(json->out, "\"%s\": ", key);
 	json->has_elements = true;
 }
 
 void rcore_json_open(struct rcore_json *json, const char *key, char bracket)
 {
 	rcore_json_start(json, key);
-	putc(bracket, json->out);
+	putc_unlocked(bracket, json->out);
 	json->depth++;
 	json->has_elements = false;
 }
@@ -40,8 +42,10 @@ void rcore_json_close(struct rcore_json *json, char bracket)
 {
 	json->depth--;
 	if (json->has_elements)
-		fprintf(json->out, "\n%*s", json->depth, "");
-	putc(bracket, json->out);
+		putc_unlocked('\n', json->out);
+	for (int i = 0; json->has_elements && i < json->depth; i++)
+		putc_unlocked(' ', json->out);
+	putc_unlocked(bracket, json->out);
 	json->has_elements = true;
 }
 
@@ -56,7 +60,7 @@ static void write_safe(FILE *out, const char *text)
 		size_t plain = 0;
 		while (text[plain] > 0 && text[plain] < 0x7f)
 			plain++;
-		fwrite(text, 1, plain, out);
+		fwrite_unlocked(text, 1, plain, out);
 		text += plain;
 		if (!*text)
 			break;

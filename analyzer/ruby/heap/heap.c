@@ -81,18 +81,25 @@ bool rcore_heap_page_fits(const struct rcore_ruby *ruby, const struct rcore_heap
 	       align - offset - page->slots * page->slot_size < page->slot_size + OVERHEAD;
 }
 
-bool rcore_heap_page_read(struct rcore_ruby *ruby, uint64_t address,
-			  struct rcore_heap_page *page)
+bool rcore_heap_page_read_head(struct rcore_ruby *ruby, uint64_t address,
+			       struct rcore_heap_page *page)
 {
 	const struct rcore_layout *layout = ruby->layout;
-	uint64_t slots, slot_size, back;
+	uint64_t slots, slot_size;
 	if (!read_size(ruby, address, &slots, &slot_size) ||
 	    rcore_read_field(ruby->memory, address, &layout->heap_page.start, &page->start))
 		return false;
 	page->heap_page = address;
 	page->slot_size = slot_size;
 	page->slots = slots;
-	return rcore_heap_page_fits(ruby, page) &&
+	return rcore_heap_page_fits(ruby, page);
+}
+
+bool rcore_heap_page_read(struct rcore_ruby *ruby, uint64_t address,
+			  struct rcore_heap_page *page)
+{
+	uint64_t back;
+	return rcore_heap_page_read_head(ruby, address, page) &&
 	       !rcore_read_u64(ruby->memory, rcore_heap_page_body(ruby, page), &back) &&
 	       back == address;
 }

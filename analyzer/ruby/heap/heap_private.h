@@ -27,6 +27,9 @@ bool rcore_heap_page_fits(const struct rcore_ruby *ruby, const struct rcore_heap
  */
 bool rcore_heap_page_read(struct rcore_ruby *ruby, uint64_t address,
 			  struct rcore_heap_page *page);
+/* The same, but does not look at the body. */
+bool rcore_heap_page_read_head(struct rcore_ruby *ruby, uint64_t address,
+			       struct rcore_heap_page *page);
 
 /* Returns the start of a page's body. */
 static inline uint64_t rcore_heap_page_body(const struct rcore_ruby *ruby,

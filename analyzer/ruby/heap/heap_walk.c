@@ -66,15 +66,43 @@ static bool walk_parts(const struct walk *walk, const struct rcore_heap_page *pa
 	return true;
 }
 
+/*
+ * Reads a page and its slots. The body's first word points to the page, so both
+ * are read at once. Returns false if there is no page; *ret_slots is NULL if
+ * not all slots can be read.
+ */
+static bool read_page(const struct walk *walk, uint64_t heap_page, struct rcore_heap_page *page,
+		      const unsigned char **ret_slots)
+{
+	struct rcore_ruby *ruby = walk->ruby;
+	*ret_slots = NULL;
+	/* What is read is also what a pack keeps. */
+	if (!ruby->recorder && rcore_heap_page_read_head(ruby, heap_page, page)) {
+		uint64_t body = rcore_heap_page_body(ruby, page), back;
+		size_t before = page->start - body;
+		if (read_slots(walk, body, before + page->slots * page->slot_size)) {
+			memcpy(&back, walk->buffer, sizeof(back));
+			*ret_slots = walk->buffer + before;
+			return back == heap_page;
+		}
+	}
+	if (!rcore_heap_page_read(ruby, heap_page, page))
+		return false;
+	if (read_slots(walk, page->start, page->slots * page->slot_size))
+		*ret_slots = walk->buffer;
+	return true;
+}
+
 /* Returns false if the page cannot be read. */
-static bool walk_page(const struct walk *walk, const struct rcore_heap_page *page, bool *go_on)
+static bool walk_page(const struct walk *walk, const struct rcore_heap_page *page,
+		      const unsigned char *slots, bool *go_on)
 {
 	record_flags(walk, page);
-	if (!read_slots(walk, page->start, page->slots * page->slot_size))
+	if (!slots)
 		return walk_parts(walk, page, go_on);
 	for (size_t i = 0; i < page->slots && *go_on; i++)
 		*go_on = offer(walk, page->start + i * page->slot_size,
-			       walk->buffer + i * page->slot_size, page->slot_size);
+			       slots + i * page->slot_size, page->slot_size);
 	return true;
 }
 
@@ -85,15 +113,13 @@ static bool walk_page(const struct walk *walk, const struct rcore_heap_page *pag
 static bool walk_entry(const struct walk *walk, uint64_t heap_page, uint64_t *last, bool *go_on)
 {
 	struct rcore_heap_page page;
-	if (!rcore_heap_page_read(walk->ruby, heap_page, &page) || page.start <= *last)
+	const unsigned char *slots;
+	if (!read_page(walk, heap_page, &page, &slots) || page.start <= *last)
 		return false;
-	if (walk->visit_page) {
-		bool read = read_slots(walk, page.start, page.slots * page.slot_size);
-		*go_on = walk->visit_page(walk->context, heap_page, &page,
-					  read ? walk->buffer : NULL);
-	} else if (!walk_page(walk, &page, go_on)) {
+	if (walk->visit_page)
+		*go_on = walk->visit_page(walk->context, heap_page, &page, slots);
+	else if (!walk_page(walk, &page, slots, go_on))
 		return false;
-	}
 	*last = page.start;
 	return true;
 }
@@ -214,7 +240,8 @@ static void walk_rest(const struct walk *walk, struct pages *pages, bool *go_on)
 		pages->done++;
 }
 
-static void walk_one(const struct walk *walk, uint64_t page, struct pages *pages, bool *go_on)
+/* An entry of the list that is no page, or not in the order of pages. */
+static void pass_over(const struct walk *walk, uint64_t page, struct pages *pages)
 {
 	bool is_unused = rcore_heap_page_is_empty(walk->ruby, page);
 	/* After the list, any pointer to zeroes looks like a new page. */
@@ -225,12 +252,18 @@ static void walk_one(const struct walk *walk, uint64_t page, struct pages *pages
 		pages->bad++;
 	} else if (is_unused || is_one) {
 		pages->one_is_being_made |= is_one;
-	} else if (!walk_entry(walk, page, &pages->last, go_on)) {
+	} else {
 		pages->bad++;
 		pages->gone += pages->done < pages->count &&
 			       (occurs_before(walk->ruby, page, pages->last) ||
 				is_freed(walk->ruby, page, pages->is_sweeping));
 	}
+}
+
+static void walk_one(const struct walk *walk, uint64_t page, struct pages *pages, bool *go_on)
+{
+	if (!walk_entry(walk, page, &pages->last, go_on))
+		pass_over(walk, page, pages);
 	pages->done++;
 }
 
