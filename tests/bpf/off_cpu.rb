@@ -101,7 +101,7 @@ module OffCpu
       found = inside.sum { |total| total["wall"] }
       least, most, calls = truth.fetch(name)
       allowed = SHARE * found + CALL * calls
-      test.fail("seed #{seed}: #{name} was off its processor for #{found} ns, and noted #{least} to #{most} in #{calls} calls; #{stolen} ns were stolen; elsewhere #{elsewhere(recording, name)}") unless found.between?(least - allowed - stolen, most + allowed)
+      test.fail("seed #{seed}: #{name} was off its processor for #{found} ns, and noted #{least} to #{most} in #{calls} calls; #{stolen} ns were stolen; elsewhere #{elsewhere(recording, name, inside)}; #{File.read(File.join(test.folder, "off.log"))}") unless found.between?(least - allowed - stolen, most + allowed)
       labels = inside.map { |total| total["labels"] }.uniq
       test.same("contexts of #{name}", [{ "request_id" => name }], labels)
       reasons(test, name, wait, inside, seed)
@@ -113,9 +113,12 @@ module OffCpu
     test.note = errors.join(", ")
   end
 
-  # The stacks with a method's context but without the method, and their times.
-  def self.elsewhere(recording, name)
-    totals = recording.totals.select { |total| total["labels"] == { "request_id" => name } && !recording.stack(total).include?("Object##{name}") }
+  # The stacks without a method, but with its context or of its thread, and
+  # their times. A stack that could not be read has no context.
+  def self.elsewhere(recording, name, inside)
+    own = inside.map { |total| recording.thread(total)["tid"] }.uniq
+    totals = recording.totals.reject { |total| recording.stack(total).include?("Object##{name}") }
+    totals = totals.select { |total| total["labels"] == { "request_id" => name } || own.include?(recording.thread(total)["tid"]) }
     totals.map { |total| [recording.stack(total), total.values_at("state", "wait", "wall")] }
   end
 

@@ -19,19 +19,27 @@ static __always_inline __u64 thread_word(const struct scratch *scratch, __s32 of
 /*
  * Reads an EC and its thread, which become those of the record. Returns false
  * unless the thread is the one that the current native thread runs, as
- * rcore_ruby_ec() explains.
+ * rcore_ruby_ec() explains. Counts those that could not be read.
  */
 static __always_inline bool read_ec(const struct rcore_bpf_process *process,
 				    struct scratch *scratch, __u64 ec)
 {
 	const struct rcore_ruby_params *params = &process->params;
 	__u64 thread, pthread;
-	if (!ec || bpf_probe_read_user(scratch->ec, sizeof(scratch->ec), (const void *)ec))
+	if (!ec)
 		return false;
+	if (bpf_probe_read_user(scratch->ec, sizeof(scratch->ec), (const void *)ec)) {
+		__sync_fetch_and_add(&unread, 1);
+		return false;
+	}
 	thread = ec_word(scratch, params->ec_thread);
-	if (!thread ||
-	    bpf_probe_read_user(scratch->thread, sizeof(scratch->thread), (const void *)thread))
+	if (!thread)
 		return false;
+	if (bpf_probe_read_user(scratch->thread, sizeof(scratch->thread),
+				(const void *)thread)) {
+		__sync_fetch_and_add(&unread, 1);
+		return false;
+	}
 	if (params->thread_native >= 0)
 		pthread = rcore_ruby_word(thread_word(scratch, params->thread_native) +
 					  params->native_pthread);
