@@ -120,7 +120,7 @@ $lists = Array.new(40) { ["x".dup, 1] }
 $closure = capture
 $parked = park
 $lock = Mutex.new
-$thread = Thread.new { hold }
+$thread = Thread.new { hold }.tap { |thread| thread.name = "pump \e[1m" }
 Thread.pass until $mine && $thread.stop?
 plant(count)
 # Their number no longer grows.

@@ -25,7 +25,7 @@ function bytes(number) {
 
 const percent = (part, whole) => whole ? (100 * part / whole).toFixed(1) + "%" : "";
 const number = (value) => value.toLocaleString("en");
-const shown = (object) => `${[cut(object.class || "?"), object.name && cut(object.name)].filter(Boolean).join(" ")} ${object.address}${object.opaque ? " (only its extension knows all that it refers to)" : ""}`;
+const shown = (object) => `${[cut(object.class || "?"), object.name && cut(object.name), object.thread_name && `"${cut(object.thread_name)}"`].filter(Boolean).join(" ")} ${object.address}${object.opaque ? " (only its extension knows all that it refers to)" : ""}`;
 
 const TESTS = {
 	accessible: async (page, { name }) => name.includes("3.1") && !name.includes("redacted") ? accessible(page) : [],

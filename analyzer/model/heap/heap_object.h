@@ -16,6 +16,8 @@ struct rcore_heap_object {
 	const char *klass; /* the name of its class; "(iseq)" ... */
 	/* Of a class or module; "T2" for a Thread; NULL: it has none. */
 	const char *name;
+	/* Of a Thread, or of the one that a Fiber belongs to; NULL: none. */
+	const char *thread_name;
 	uint64_t bytes; /* of its slot and its C memory */
 	/* What would be freed with it; 0: not computed, or unreachable. */
 	uint64_t retained;
@@ -61,7 +63,7 @@ static inline bool rcore_heap_is_partial(const struct rcore_heap_gaps *gaps)
 
 /* A root, or the words of one machine stack. */
 struct rcore_heap_holder {
-	const char *root; /* "machine stack of T2" */
+	const char *root; /* "machine stack of T2 \"pump\"" */
 	uint64_t count;   /* how often it refers to the object */
 	bool is_stack;
 };

@@ -22,7 +22,7 @@ function header() {
 }
 
 function objectName(object) {
-	return [make("span", { class: "label" }, object.class || "?", object.name && ` ${object.name}`), " ", make("span", { class: "place" }, object.address), object.opaque && make("small", {}, " (only its extension knows all that it refers to)")];
+	return [make("span", { class: "label" }, object.class || "?", object.name && ` ${object.name}`, object.thread_name && ` "${object.thread_name}"`), " ", make("span", { class: "place" }, object.address), object.opaque && make("small", {}, " (only its extension knows all that it refers to)")];
 }
 
 // From the root to the object, a line for each step.
@@ -88,7 +88,7 @@ function build(text) {
 	function search(words) {
 		const has = (...texts) => texts.join("\n").toLowerCase().includes(words.toLowerCase());
 		for (const each of [classes, roots, census]) if (each) each.filter((row) => has(row.name));
-		if (largest) largest.filter((row) => has(row.class, row.name, row.address, row.root));
+		if (largest) largest.filter((row) => has(row.class, row.name, row.thread_name, row.address, row.root));
 	}
 	document.body.append(header(), make("main", {}, ...[
 		summary(), map && section("retained", "What is retained", map.parts), make("div", { class: "toolbar", role: "search" }, field),

@@ -90,6 +90,7 @@ static void put_object(struct rcore_json *json, const struct rcore_heap_object *
 	put_address(json, object->address);
 	put_text(json, "class", object->klass);
 	put_text(json, "name", object->name);
+	put_text(json, "thread_name", object->thread_name);
 	rcore_json_put_number(json, "bytes", object->bytes);
 	if (object->retained)
 		rcore_json_put_number(json, "retained", object->retained);

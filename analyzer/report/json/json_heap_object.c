@@ -10,6 +10,7 @@ void rcore_json_add_object(struct rcore_json *json, struct json_object *object,
 	rcore_json_add_hex(json, object, "address", item->address);
 	rcore_json_add_text(json, object, "class", item->klass);
 	rcore_json_add_text(json, object, "name", item->name);
+	rcore_json_add_text(json, object, "thread_name", item->thread_name);
 	rcore_json_add_int(json, object, "bytes", (int64_t)item->bytes);
 	rcore_json_add_count(json, object, "retained", (int64_t)item->retained);
 	rcore_json_add_flag(json, object, "opaque", item->is_opaque);

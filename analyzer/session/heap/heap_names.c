@@ -9,7 +9,6 @@
 #include "ruby/children/classless.h"
 #include "ruby/object/class.h"
 #include "ruby/object/class_name.h"
-#include "ruby/object/data.h"
 #include "session/heap/heap.h"
 
 /* The text before the name or the index, and the text after it. */
@@ -195,26 +194,30 @@ struct rcore_error *rcore_heap_describe(struct rcore_heap_namer *namer, uint32_t
 
 static bool is_thread(struct rcore_heap_namer *namer, uint32_t node)
 {
-	const uint64_t object = rcore_heap_address(namer->heap, node);
-	bool is_thread = false, is_fiber = false;
-	if (namer->heap->type[node] != RCORE_T_DATA)
-		return false;
-	rcore_error_free(rcore_data_is(namer->ruby, object, "VM/thread", &is_thread, NULL));
-	rcore_error_free(rcore_data_is(namer->ruby, object, "fiber", &is_fiber, NULL));
-	return is_thread || is_fiber;
+	return namer->heap->type[node] == RCORE_T_DATA &&
+	       rcore_heap_is_thread(namer->ruby, rcore_heap_address(namer->heap, node));
+}
+
+/* Sets *ret to NULL if the thread has no name. */
+static struct rcore_error *thread_name(struct rcore_heap_namer *namer, const char *name,
+				       const char **ret)
+{
+	*ret = name && name[0] ? rcore_arena_strdup(namer->arena, name) : NULL;
+	return name && name[0] ? rcore_heap_redact(namer, RCORE_PART_TEXT, ret) : NULL;
 }
 
 struct rcore_error *rcore_heap_describe_one(struct rcore_heap_namer *namer, uint32_t node,
 					    struct rcore_heap_object *ret)
 {
-	const char *thread = NULL;
+	const char *id = NULL, *name = NULL;
 	struct rcore_error *err = rcore_heap_describe(namer, node, ret);
 	if (!err && is_thread(namer, node))
-		thread = rcore_heap_thread_name(&namer->threads, ret->address);
-	if (!thread)
+		id = rcore_heap_thread_id(&namer->threads, ret->address, &name);
+	if (!id)
 		return err;
-	ret->name = rcore_arena_strdup(namer->arena, thread);
-	return ret->name ? NULL : rcore_error_no_memory();
+	ret->name = rcore_arena_strdup(namer->arena, id);
+	return ret->name ? thread_name(namer, name, &ret->thread_name)
+			 : rcore_error_no_memory();
 }
 
 static struct rcore_error *describe_named(struct rcore_heap_namer *namer,
@@ -222,9 +225,8 @@ static struct rcore_error *describe_named(struct rcore_heap_namer *namer,
 					  const char **ret)
 {
 	const struct rcore_heap *heap = namer->heap;
-	const char *name = number < heap->name_count ? heap->names[number] : "";
-	if (kind == RCORE_EDGE_CLASS)
-		name = "";
+	const bool is_named = kind != RCORE_EDGE_CLASS && number < heap->name_count;
+	const char *name = is_named ? heap->names[number] : "";
 	struct rcore_error *err = kind == RCORE_EDGE_FIELD || !*name
 					  ? NULL
 					  : rcore_heap_redact(namer, RCORE_PART_NAME, &name);
@@ -301,8 +303,8 @@ struct rcore_error *rcore_heap_describe_root(struct rcore_heap_namer *namer, uns
 	return *ret ? NULL : rcore_error_no_memory();
 }
 
-const char *rcore_heap_thread_of_root(struct rcore_heap_namer *namer,
-				      const struct rcore_heap_root *root)
+const struct rcore_thread *rcore_heap_thread_of_root(struct rcore_heap_namer *namer,
+						     const struct rcore_heap_root *root)
 {
 	return root->kind == RCORE_ROOT_MACHINE
 		       ? rcore_heap_thread_of_stack(&namer->threads, root->address)
@@ -314,10 +316,14 @@ struct rcore_error *rcore_heap_describe_one_root(struct rcore_heap_namer *namer,
 						 const char **ret)
 {
 	struct rcore_error *err = rcore_heap_describe_root(namer, root->kind, root->name, ret);
-	const char *thread = err ? NULL : rcore_heap_thread_of_root(namer, root);
-	if (!thread)
+	const struct rcore_thread *thread = err ? NULL : rcore_heap_thread_of_root(namer, root);
+	const char *name = NULL;
+	err = thread ? thread_name(namer, thread->name, &name) : err;
+	if (err || !thread)
 		return err;
-	*ret = rcore_arena_printf(namer->arena, "%s of %s", *ret, thread);
+	*ret = name ? rcore_arena_printf(namer->arena, "%s of %s \"%s\"", *ret, thread->id,
+					 name)
+		    : rcore_arena_printf(namer->arena, "%s of %s", *ret, thread->id);
 	return *ret ? NULL : rcore_error_no_memory();
 }
 

@@ -61,8 +61,8 @@ struct rcore_error *rcore_heap_describe(struct rcore_heap_namer *namer, uint32_t
 					struct rcore_heap_object *ret);
 
 /*
- * The same. Also names a Thread ("T2") or a Fiber ("T2.F1"). Such a name is
- * valid in one core only. Error: NO_MEMORY.
+ * The same. Also names a Thread ("T2") or a Fiber ("T2.F1"), and its thread.
+ * Such a name is valid in one core only. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_heap_describe_one(struct rcore_heap_namer *namer, uint32_t node,
 					    struct rcore_heap_object *ret);
@@ -83,17 +83,17 @@ struct rcore_error *rcore_heap_describe_step(struct rcore_heap_namer *namer, uin
 					     const char **ret);
 
 /*
- * Returns the name of the thread on whose machine stack a root is; NULL: it is
- * another root, or the thread is unknown. Equal names are the same pointer.
+ * Returns the thread on whose machine stack a root is; NULL: it is another
+ * root, or the thread is unknown.
  */
-const char *rcore_heap_thread_of_root(struct rcore_heap_namer *namer,
-				      const struct rcore_heap_root *root);
+const struct rcore_thread *rcore_heap_thread_of_root(struct rcore_heap_namer *namer,
+						     const struct rcore_heap_root *root);
 
 /* "global variable $a". `name` is an index of heap->names. */
 struct rcore_error *rcore_heap_describe_root(struct rcore_heap_namer *namer, unsigned kind,
 					     uint32_t name, const char **ret);
 
-/* The same for one root: "machine stack of T2". Error: NO_MEMORY. */
+/* The same for one root: "machine stack of T2 \"pump\"". Error: NO_MEMORY. */
 struct rcore_error *rcore_heap_describe_one_root(struct rcore_heap_namer *namer,
 						 const struct rcore_heap_root *root,
 						 const char **ret);

@@ -91,7 +91,7 @@ static struct rcore_error *find_node(const struct rcore_heap_namer *namer,
 struct holders {
 	struct holder {
 		const struct rcore_heap_root *root; /* the first one */
-		const char *thread;
+		const struct rcore_thread *thread;
 		uint64_t count;
 	} * items;
 	size_t count, capacity;
@@ -102,7 +102,7 @@ struct holders {
  * and a core may have millions. Returns false if memory is short.
  */
 static bool add_root(struct holders *holders, const struct rcore_heap_root *root,
-		     const char *thread)
+		     const struct rcore_thread *thread)
 {
 	enum { COMPARED = 256 };
 	for (size_t i = 1; i <= holders->count && i <= COMPARED; i++) {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "rcore.h"
 #include "ruby/iseq/iseq_locals.h"
+#include "ruby/object/data.h"
 #include "vm/load.h"
 #include "vm/stack/frame_values.h"
 
@@ -39,16 +40,35 @@ void rcore_heap_threads_deinit(struct rcore_heap_threads *threads)
 	memset(threads, 0, sizeof(*threads));
 }
 
-const char *rcore_heap_thread_name(struct rcore_heap_threads *threads, uint64_t object)
+bool rcore_heap_is_thread(struct rcore_ruby *ruby, uint64_t object)
+{
+	bool is_thread = false, is_fiber = false;
+	rcore_error_free(rcore_data_is(ruby, object, "VM/thread", &is_thread, NULL));
+	rcore_error_free(rcore_data_is(ruby, object, "fiber", &is_fiber, NULL));
+	return is_thread || is_fiber;
+}
+
+const char *rcore_heap_thread_id(struct rcore_heap_threads *threads, uint64_t object,
+				 const char **ret_name)
 {
 	load(threads);
 	const struct rcore_snapshot *snapshot = threads->snapshot;
-	for (size_t i = 0; snapshot && i < snapshot->thread_count; i++)
-		if (snapshot->threads[i].object == object)
-			return snapshot->threads[i].id;
-	for (size_t i = 0; snapshot && i < snapshot->fiber_count; i++)
-		if (snapshot->fibers[i].object == object)
-			return snapshot->fibers[i].id;
+	*ret_name = NULL;
+	for (size_t i = 0; snapshot && i < snapshot->thread_count; i++) {
+		const struct rcore_thread *thread = &snapshot->threads[i];
+		if (thread->object != object)
+			continue;
+		*ret_name = thread->name;
+		return thread->id;
+	}
+	for (size_t i = 0; snapshot && i < snapshot->fiber_count; i++) {
+		const struct rcore_fiber *fiber = &snapshot->fibers[i];
+		if (fiber->object != object)
+			continue;
+		if (fiber->thread >= 0)
+			*ret_name = snapshot->threads[fiber->thread].name;
+		return fiber->id;
+	}
 	return NULL;
 }
 
@@ -132,7 +152,8 @@ static int tid_of(const struct rcore_process *process, uint64_t address)
 	return tid;
 }
 
-const char *rcore_heap_thread_of_stack(struct rcore_heap_threads *threads, uint64_t address)
+const struct rcore_thread *rcore_heap_thread_of_stack(struct rcore_heap_threads *threads,
+						      uint64_t address)
 {
 	enum { PAGE = 4096 };
 	load(threads);
@@ -145,6 +166,6 @@ const char *rcore_heap_thread_of_stack(struct rcore_heap_threads *threads, uint6
 	const int tid = snapshot && address ? tid_of(threads->process, address) : 0;
 	for (size_t i = 0; tid && i < snapshot->thread_count && !threads->last_thread; i++)
 		if (snapshot->threads[i].tid == tid)
-			threads->last_thread = snapshot->threads[i].id;
+			threads->last_thread = &snapshot->threads[i];
 	return threads->last_thread;
 }

@@ -20,13 +20,20 @@ struct rcore_heap_threads {
 	struct rcore_snapshot *snapshot;
 	bool is_loaded;
 	uint64_t last_page; /* of the stack that was asked for last */
-	const char *last_thread;
+	const struct rcore_thread *last_thread;
 };
 
 void rcore_heap_threads_deinit(struct rcore_heap_threads *threads);
 
-/* Returns "T2" for a Thread, "T2.F1" for a Fiber, NULL for anything else. */
-const char *rcore_heap_thread_name(struct rcore_heap_threads *threads, uint64_t object);
+/* Whether a T_DATA is a Thread or a Fiber. */
+bool rcore_heap_is_thread(struct rcore_ruby *ruby, uint64_t object);
+
+/*
+ * Finds the id of a Thread ("T2") or a Fiber ("T2.F1"); NULL for anything else.
+ * *ret_name is the name of the thread, not redacted, or NULL.
+ */
+const char *rcore_heap_thread_id(struct rcore_heap_threads *threads, uint64_t object,
+				 const char **ret_name);
 
 /*
  * Finds the frames of a Thread or a Fiber whose local variable `name` has this
@@ -37,7 +44,8 @@ void rcore_heap_thread_frames(struct rcore_heap_threads *threads, uint64_t objec
 			      const char *name, uint64_t value,
 			      char ret[RCORE_HEAP_FRAMES_SIZE]);
 
-/* Returns "T2" for an address in the machine stack of T2; NULL: unknown. */
-const char *rcore_heap_thread_of_stack(struct rcore_heap_threads *threads, uint64_t address);
+/* Returns the thread whose machine stack has the address; NULL: unknown. */
+const struct rcore_thread *rcore_heap_thread_of_stack(struct rcore_heap_threads *threads,
+						      uint64_t address);
 
 #endif

@@ -13,6 +13,11 @@ void rcore_text_object(const struct rcore_pen *pen, const struct rcore_heap_obje
 		putc(' ', pen->out);
 		rcore_escape_write(pen->out, object->name);
 	}
+	if (object->thread_name) {
+		fputs(" \"", pen->out);
+		rcore_escape_write(pen->out, object->thread_name);
+		putc('"', pen->out);
+	}
 	rcore_styled(pen, RCORE_STYLE_QUIET, " 0x%" PRIx64, object->address);
 }
 
