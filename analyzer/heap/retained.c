@@ -146,7 +146,8 @@ static bool is_in_chain(const struct rcore_heap_walk *walk,
 
 size_t rcore_heap_top_retained(const struct rcore_heap_walk *walk,
 			       const struct rcore_dominators *dominators, const uint32_t *group,
-			       size_t limit, uint32_t *ret)
+			       const struct rcore_heap_filter *filter, size_t limit,
+			       uint32_t *ret)
 {
 	size_t count = 0;
 	uint64_t least = 0; /* of the nodes in `ret` */
@@ -155,10 +156,12 @@ size_t rcore_heap_top_retained(const struct rcore_heap_walk *walk,
 		if (count == limit && dominators->retained[number] < least)
 			continue;
 		uint32_t node = walk->node[number];
-		if (node >= walk->heap->node_count ||
-		    is_in_chain(walk, dominators, group, node))
+		if (node >= walk->heap->node_count)
 			continue;
 		if (count == limit && !is_before(walk, dominators, node, ret[count - 1]))
+			continue;
+		if ((filter && !filter->selects(filter->context, node)) ||
+		    is_in_chain(walk, dominators, group, node))
 			continue;
 		if (count < limit)
 			count++;

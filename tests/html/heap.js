@@ -52,17 +52,21 @@ const TESTS = {
 		return sameSet("rows", found, retained.roots.map((row) => [cut(row.root), bytes(row.retained), percent(row.retained, retained.reachable.bytes), number(row.count)]));
 	},
 	async "largest objects"(page, { retained }) {
-		const [found] = await tables(page, "largest");
-		return sameSet("rows", found, retained.objects.map((row) => [shown(row), bytes(row.retained), percent(row.retained, retained.reachable.bytes), bytes(row.bytes)]));
+		const differences = [];
+		for (const [id, rows] of [["largest", retained.objects], ["parts", retained.holders]]) {
+			const [found] = await tables(page, id);
+			differences.push(...sameSet(id, found, rows.map((row) => [shown(row), bytes(row.retained), percent(row.retained, retained.reachable.bytes), bytes(row.bytes)])));
+		}
+		return differences;
 	},
 	// Each step of each path.
 	async paths(page, { retained }) {
-		const found = await page.evaluate(() => [...document.querySelectorAll("#largest details")].map((details) => {
+		const found = await page.evaluate(() => [...document.querySelectorAll("#largest details, #parts details")].map((details) => {
 			details.fill();
 			return [...details.querySelectorAll(".stack > li")].map((item) => item.textContent);
 		}));
 		const maybe = (link) => link.conservative ? " (the word may be another number)" : "";
-		const wanted = retained.objects.map(({ path }) => {
+		const wanted = [...retained.objects, ...retained.holders].map(({ path }) => {
 			if (!path) return [];
 			const steps = path.links.map((link) => `${link.how ? `${cut(link.how)}: ` : ""}${shown(link)}${maybe(link)}`);
 			if (path.omitted) steps.splice(path.omitted_at, 0, `${number(path.omitted)} more object${path.omitted === 1 ? "" : "s"}`);

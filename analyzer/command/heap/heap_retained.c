@@ -16,8 +16,7 @@ struct arguments {
 static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json), .help = "Print JSON"},
 	{"limit", 0, RCORE_OPTION_AMOUNT, MEMBER(limit), "N",
-	 "Print the N largest roots, classes and objects (15)",
-	 .completion = RCORE_COMPLETE_NOTHING},
+	 "Print the N largest of each list (15)", .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
 
@@ -43,10 +42,11 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 const struct rcore_command rcore_command_heap_retained = {
 	.name = "retained",
 	.summary = "what would be freed with an object, a class or a root",
-	.doc = "Print which roots, classes and objects keep the most memory alive. An object "
+	.doc = "Print which objects, classes and roots keep the most memory alive. An object "
 	       "retains everything that is reachable only through it, and that would be freed "
-	       "with it. A class retains what is reachable only through its instances. Bytes "
-	       "are as in `rcore heap`.",
+	       "with it. A class retains what is reachable only through its instances. "
+	       "Ractors, threads, classes and modules, which have the whole program below "
+	       "them, are listed by themselves at the end. Bytes are as in `rcore heap`.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.without = RCORE_WITHOUT_FIBERS | RCORE_WITHOUT_NO_STOP,

@@ -114,6 +114,13 @@ struct rcore_heap_retained {
 		struct rcore_heap_route route;
 	} * objects; /* by retained bytes */
 	size_t object_count;
+	/*
+	 * Ractors, Threads, classes and modules, which are not among the
+	 * objects: the whole program is below them, so they would hide what
+	 * grows.
+	 */
+	struct rcore_retained_object *holders;
+	size_t holder_count;
 	size_t all_classes, all_roots;
 	struct rcore_retained_node *nodes; /* NULL: not asked for */
 	size_t node_count, nodes_left_out;

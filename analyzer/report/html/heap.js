@@ -79,7 +79,8 @@ function retainedMap() {
 function build(text) {
 	heap = JSON.parse(text);
 	const whole = heap.reachable ? heap.reachable.bytes : heap.bytes, map = retainedMap();
-	const largest = heap.largest && sortable("The largest objects", [{ title: "object", value: (row) => row.class, show: objectName }, ...amounts(whole), BYTES], heap.largest, (row) => foldable({ class: "more" }, `path from ${row.root || "a root"}`, () => route(row)));
+	const objects = (caption, rows) => rows && sortable(caption, [{ title: "object", value: (row) => row.class, show: objectName }, ...amounts(whole), BYTES], rows, (row) => foldable({ class: "more" }, `path from ${row.root || "a root"}`, () => route(row)));
+	const largest = objects("The largest objects", heap.largest), parts = objects("Ractors, threads, classes and modules", heap.parts);
 	const classes = heap.retaining_classes && sortable("Classes by what they retain", [NAME, ...amounts(whole), COUNT, BYTES], heap.retaining_classes);
 	const roots = heap.roots && sortable("Roots", [NAME, ...amounts(whole), { ...COUNT, title: "references" }], heap.roots);
 	const census = sortable("Classes", [NAME, BYTES, { title: "share", show: (row) => percent(row.bytes, heap.bytes), number: true }, COUNT], heap.classes);
@@ -88,17 +89,17 @@ function build(text) {
 	function search(words) {
 		const has = (...texts) => texts.join("\n").toLowerCase().includes(words.toLowerCase());
 		for (const each of [classes, roots, census]) if (each) each.filter((row) => has(row.name));
-		if (largest) largest.filter((row) => has(row.class, row.name, row.thread_name, row.address, row.root));
+		for (const each of [largest, parts]) if (each) each.filter((row) => has(row.class, row.name, row.thread_name, row.address, row.root));
 	}
 	document.body.append(header(), make("main", {}, ...[
 		summary(), map && section("retained", "What is retained", map.parts), make("div", { class: "toolbar", role: "search" }, field),
-		largest && section("largest", "Largest objects", largest.box), classes && section("holders", "Classes by what they retain", classes.box, left(heap.all_classes - heap.retaining_classes.length, "classes that retain less are")),
+		largest && section("largest", "Largest objects", largest.box), parts && section("parts", "Ractors, threads, classes and modules", parts.box), classes && section("holders", "Classes by what they retain", classes.box, left(heap.all_classes - heap.retaining_classes.length, "classes that retain less are")),
 		roots && section("roots", "Roots", roots.box, left(heap.all_roots - heap.roots.length, "roots that retain less are")),
 		section("census", "All objects", census.box, left(heap.class_count - heap.classes.length, "classes are")), section("pools", "Pages", pools),
 	].filter(Boolean)), make("footer", {}, writtenBy(), "`rcore heap --json` and `rcore heap retained --json` print the same."));
 	if (map) map.draw();
 	searchKeys(search);
-	addEventListener("beforeprint", () => [largest, classes, roots, census].forEach((each) => each && each.showAll()));
+	addEventListener("beforeprint", () => [largest, parts, classes, roots, census].forEach((each) => each && each.showAll()));
 }
 
 start(build);

@@ -118,6 +118,19 @@ static void put_route(struct rcore_json *json, const struct rcore_heap_route *ro
 	rcore_json_close(json, ']');
 }
 
+static void put_objects(struct rcore_json *json, const char *key,
+			const struct rcore_retained_object *items, size_t count)
+{
+	rcore_json_open(json, key, '[');
+	for (size_t i = 0; i < count; i++) {
+		rcore_json_open(json, NULL, '{');
+		put_object(json, &items[i].object);
+		put_route(json, &items[i].route);
+		rcore_json_close(json, '}');
+	}
+	rcore_json_close(json, ']');
+}
+
 static void put_rows(struct rcore_json *json, const char *key,
 		     const struct rcore_retained_row *rows, size_t count)
 {
@@ -157,14 +170,8 @@ static void put_retained(struct rcore_json *json, const struct rcore_heap_retain
 	rcore_json_put_number(json, "count", retained->reachable.count);
 	rcore_json_put_number(json, "bytes", retained->reachable.bytes);
 	rcore_json_close(json, '}');
-	rcore_json_open(json, "largest", '[');
-	for (size_t i = 0; i < retained->object_count; i++) {
-		rcore_json_open(json, NULL, '{');
-		put_object(json, &retained->objects[i].object);
-		put_route(json, &retained->objects[i].route);
-		rcore_json_close(json, '}');
-	}
-	rcore_json_close(json, ']');
+	put_objects(json, "largest", retained->objects, retained->object_count);
+	put_objects(json, "parts", retained->holders, retained->holder_count);
 	rcore_json_put_number(json, "all_classes", retained->all_classes);
 	put_rows(json, "retaining_classes", retained->classes, retained->class_count);
 	rcore_json_put_number(json, "all_roots", retained->all_roots);

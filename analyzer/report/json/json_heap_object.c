@@ -121,6 +121,19 @@ static void put_rows(struct rcore_json *json, const char *key, const char *name,
 	rcore_json_close(json, ']');
 }
 
+static void put_objects(struct rcore_json *json, const char *key,
+			const struct rcore_retained_object *items, size_t count)
+{
+	rcore_json_open(json, key, '[');
+	for (size_t i = 0; i < count; i++) {
+		struct json_object *object = rcore_json_object(json);
+		rcore_json_add_object(json, object, &items[i].object);
+		rcore_json_add_route(json, object, &items[i].route);
+		rcore_json_put(json, NULL, object);
+	}
+	rcore_json_close(json, ']');
+}
+
 struct rcore_error *rcore_report_retained_json(const struct rcore_heap_retained *retained,
 					       FILE *out)
 {
@@ -136,15 +149,8 @@ struct rcore_error *rcore_report_retained_json(const struct rcore_heap_retained 
 	rcore_json_put_members(&json, totals);
 	put_rows(&json, "roots", "root", retained->roots, retained->root_count);
 	put_rows(&json, "classes", "class", retained->classes, retained->class_count);
-	rcore_json_open(&json, "objects", '[');
-	for (size_t i = 0; i < retained->object_count; i++) {
-		const struct rcore_retained_object *item = &retained->objects[i];
-		struct json_object *object = rcore_json_object(&json);
-		rcore_json_add_object(&json, object, &item->object);
-		rcore_json_add_route(&json, object, &item->route);
-		rcore_json_put(&json, NULL, object);
-	}
-	rcore_json_close(&json, ']');
+	put_objects(&json, "objects", retained->objects, retained->object_count);
+	put_objects(&json, "holders", retained->holders, retained->holder_count);
 	rcore_json_put_gaps(&json, &retained->gaps);
 	return end(&json);
 }

@@ -194,32 +194,63 @@ static void keep_classes(const struct counting *counting)
 			counting->group[node] = RCORE_HEAP_NONE;
 }
 
+static bool is_holder(void *context, uint32_t node)
+{
+	struct rcore_heap_namer *namer = context;
+	switch (namer->heap->type[node]) {
+	case RCORE_T_CLASS:
+	case RCORE_T_MODULE:
+	case RCORE_T_ICLASS:
+		return true;
+	case RCORE_T_DATA:
+		return rcore_heap_has_threads(namer->ruby,
+					      rcore_heap_address(namer->heap, node));
+	default:
+		return false;
+	}
+}
+
+static bool is_plain(void *context, uint32_t node)
+{
+	return !is_holder(context, node);
+}
+
+static struct rcore_error *list_object(struct counting *counting, uint32_t node,
+				       struct rcore_retained_object *ret)
+{
+	struct rcore_error *err = rcore_heap_describe_one(counting->namer, node, &ret->object);
+	ret->object.retained = counting->dominators.retained[counting->walk.number[node]];
+	return err ? err
+		   : rcore_heap_describe_route(counting->namer, &counting->paths, node,
+					       &ret->route);
+}
+
 static struct rcore_error *list_objects(struct counting *counting)
 {
 	struct rcore_heap_retained *retained = counting->retained;
 	struct rcore_heap_namer *namer = counting->namer;
-	uint32_t *top = rcore_calloc(counting->limit, sizeof(*top));
-	struct rcore_error *err = NULL;
+	const struct rcore_heap_filter plain = {is_plain, namer}, holder = {is_holder, namer};
+	const size_t limit = counting->limit;
+	uint32_t *top = rcore_calloc(limit, 2 * sizeof(*top));
 	retained->objects =
-		rcore_arena_array(namer->arena, counting->limit, sizeof(*retained->objects));
-	if (!top || !retained->objects)
-		err = rcore_error_no_memory();
-	keep_classes(counting);
-	size_t count = err ? 0
-			   : rcore_heap_top_retained(&counting->walk, &counting->dominators,
-						     counting->group, counting->limit, top);
-	if (!err)
-		err = rcore_heap_paths_to(namer->heap, top, count, &counting->paths);
-	for (size_t i = 0; i < count && !err; i++) {
-		struct rcore_retained_object *item =
-			&retained->objects[retained->object_count++];
-		err = rcore_heap_describe_one(namer, top[i], &item->object);
-		item->object.retained =
-			counting->dominators.retained[counting->walk.number[top[i]]];
-		if (!err)
-			err = rcore_heap_describe_route(namer, &counting->paths, top[i],
-							&item->route);
+		rcore_arena_array(namer->arena, limit, 2 * sizeof(*retained->objects));
+	if (!top || !retained->objects) {
+		free(top);
+		return rcore_error_no_memory();
 	}
+	keep_classes(counting);
+	const size_t objects = rcore_heap_top_retained(&counting->walk, &counting->dominators,
+						       counting->group, &plain, limit, top);
+	const size_t count = objects + rcore_heap_top_retained(
+					       &counting->walk, &counting->dominators,
+					       counting->group, &holder, limit, top + objects);
+	struct rcore_error *err =
+		rcore_heap_paths_to(namer->heap, top, count, &counting->paths);
+	for (size_t i = 0; i < count && !err; i++)
+		err = list_object(counting, top[i], &retained->objects[i]);
+	retained->object_count = err ? 0 : objects;
+	retained->holders = &retained->objects[objects];
+	retained->holder_count = err ? 0 : count - objects;
 	free(top);
 	return err;
 }

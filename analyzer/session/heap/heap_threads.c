@@ -40,12 +40,21 @@ void rcore_heap_threads_deinit(struct rcore_heap_threads *threads)
 	memset(threads, 0, sizeof(*threads));
 }
 
+static bool is_data(struct rcore_ruby *ruby, uint64_t object, const char *type)
+{
+	bool is_data = false;
+	rcore_error_free(rcore_data_is(ruby, object, type, &is_data, NULL));
+	return is_data;
+}
+
 bool rcore_heap_is_thread(struct rcore_ruby *ruby, uint64_t object)
 {
-	bool is_thread = false, is_fiber = false;
-	rcore_error_free(rcore_data_is(ruby, object, "VM/thread", &is_thread, NULL));
-	rcore_error_free(rcore_data_is(ruby, object, "fiber", &is_fiber, NULL));
-	return is_thread || is_fiber;
+	return is_data(ruby, object, "VM/thread") || is_data(ruby, object, "fiber");
+}
+
+bool rcore_heap_has_threads(struct rcore_ruby *ruby, uint64_t object)
+{
+	return is_data(ruby, object, "VM/thread") || is_data(ruby, object, "ractor");
 }
 
 const char *rcore_heap_thread_id(struct rcore_heap_threads *threads, uint64_t object,

@@ -25,8 +25,9 @@ struct rcore_heap_threads {
 
 void rcore_heap_threads_deinit(struct rcore_heap_threads *threads);
 
-/* Whether a T_DATA is a Thread or a Fiber. */
+/* Whether a T_DATA is a Thread or a Fiber, and whether a Thread or a Ractor. */
 bool rcore_heap_is_thread(struct rcore_ruby *ruby, uint64_t object);
+bool rcore_heap_has_threads(struct rcore_ruby *ruby, uint64_t object);
 
 /*
  * Finds the id of a Thread ("T2") or a Fiber ("T2.F1"); NULL for anything else.

@@ -134,23 +134,54 @@ static void check_chains(const struct rcore_heap_walk *walk,
 			wanted[count++] = all[i];
 		chains += is_left_out;
 	}
-	ck_assert_uint_eq(rcore_heap_top_retained(walk, dominators, group, MOST_NODES, found),
-			  count);
+	ck_assert_uint_eq(
+		rcore_heap_top_retained(walk, dominators, group, NULL, MOST_NODES, found),
+		count);
 	ck_assert_mem_eq(found, wanted, count * sizeof(*found));
+}
+
+static bool is_odd(void *context, uint32_t node)
+{
+	++*(uint32_t *)context;
+	return node % 2;
+}
+
+/* A filter leaves out the others, also if there is room for few. */
+static void check_filter(const struct rcore_heap_walk *walk,
+			 const struct rcore_dominators *dominators, const uint32_t *all,
+			 uint32_t reachable)
+{
+	uint32_t wanted[MOST_NODES], found[MOST_NODES], asked = 0;
+	const struct rcore_heap_filter filter = {is_odd, &asked};
+	size_t count = 0;
+	for (uint32_t i = 0; i < reachable; i++)
+		if (all[i] % 2)
+			wanted[count++] = all[i];
+	for (size_t limit = 1; limit <= MOST_NODES; limit *= 2) {
+		size_t listed = count < limit ? count : limit;
+		ck_assert_uint_eq(
+			rcore_heap_top_retained(walk, dominators, NULL, &filter, limit, found),
+			listed);
+		ck_assert_mem_eq(found, wanted, listed * sizeof(*found));
+	}
+	ck_assert_uint_ge(asked, reachable);
 }
 
 static void check_top(const struct rcore_heap_walk *walk,
 		      const struct rcore_dominators *dominators, uint32_t reachable)
 {
 	uint32_t top[MOST_NODES], few[2];
-	ck_assert_uint_eq(rcore_heap_top_retained(walk, dominators, NULL, MOST_NODES, top),
-			  reachable);
+	ck_assert_uint_eq(
+		rcore_heap_top_retained(walk, dominators, NULL, NULL, MOST_NODES, top),
+		reachable);
 	for (uint32_t i = 1; i < reachable; i++)
 		ck_assert_uint_ge(dominators->retained[walk->number[top[i - 1]]],
 				  dominators->retained[walk->number[top[i]]]);
-	size_t count = rcore_heap_top_retained(walk, dominators, NULL, RCORE_COUNT(few), few);
+	size_t count =
+		rcore_heap_top_retained(walk, dominators, NULL, NULL, RCORE_COUNT(few), few);
 	ck_assert_mem_eq(few, top, count * sizeof(*few));
 	check_chains(walk, dominators, top, reachable);
+	check_filter(walk, dominators, top, reachable);
 }
 
 enum { FOLD_GROUPS = 3, MOST_NUMBERS = 2 * MOST_NODES + 64 };

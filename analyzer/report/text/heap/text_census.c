@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "report/heap.h"
@@ -22,21 +21,11 @@ static void print_pools(const struct rcore_heap_census *census, FILE *out)
 	}
 }
 
-/*
- * memsize_of() counts whole VM stacks, but the kernel only provides pages that
- * were used.
- */
 static void print_vm_stacks(const struct rcore_heap_census *census, FILE *out)
 {
-	enum { WORTH_A_LINE = 64 << 10 };
 	for (size_t i = 0; i < census->class_count; i++) {
 		const struct rcore_census_class *klass = &census->classes[i];
-		if (strcmp(klass->name, "Thread") == 0 &&
-		    klass->bytes / klass->count >= WORTH_A_LINE)
-			fprintf(out,
-				"the %.1f MiB of Thread are mostly VM stacks, which count as a "
-				"whole although most of their pages may never have been used\n",
-				rcore_text_mebibytes(klass->bytes));
+		rcore_text_vm_stacks(klass->name, klass->count, klass->bytes, out);
 	}
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "report/heap_object.h"
@@ -55,6 +56,16 @@ void rcore_text_route(const struct rcore_pen *pen, const struct rcore_heap_route
 		fprintf(pen->out, "%s  ", indent);
 		print_link(pen, &route->links[i]);
 	}
+}
+
+void rcore_text_vm_stacks(const char *klass, uint64_t count, uint64_t bytes, FILE *out)
+{
+	enum { WORTH_A_LINE = 64 << 10 };
+	if (strcmp(klass, "Thread") == 0 && count && bytes / count >= WORTH_A_LINE)
+		fprintf(out,
+			"the %.1f MiB of Thread are mostly VM stacks, which count as a whole "
+			"although most of their pages may never have been used\n",
+			rcore_text_mebibytes(bytes));
 }
 
 void rcore_text_gaps(const struct rcore_pen *pen, const struct rcore_heap_gaps *gaps)
@@ -133,6 +144,20 @@ static void print_rows(FILE *out, const char *what, const struct rcore_retained_
 	}
 }
 
+static void print_objects(const struct rcore_pen *pen, const char *what,
+			  const struct rcore_retained_object *items, size_t count)
+{
+	if (count)
+		fprintf(pen->out, "\n     retained           own  %s and path\n", what);
+	for (size_t i = 0; i < count; i++) {
+		fprintf(pen->out, "%13" PRIu64 " %13" PRIu64 "  ", items[i].object.retained,
+			items[i].object.bytes);
+		rcore_text_object(pen, &items[i].object);
+		putc('\n', pen->out);
+		rcore_text_route(pen, &items[i].route, "                               ");
+	}
+}
+
 struct rcore_error *rcore_report_retained_text(const struct rcore_heap_retained *retained,
 					       const struct rcore_report_options *options,
 					       FILE *out)
@@ -143,17 +168,14 @@ struct rcore_error *rcore_report_retained_text(const struct rcore_heap_retained 
 		" bytes\n",
 		retained->reachable.count, retained->all.count, retained->reachable.bytes,
 		retained->all.bytes);
-	print_rows(out, "root", retained->roots, retained->root_count);
+	print_objects(&pen, "object", retained->objects, retained->object_count);
 	print_rows(out, "class", retained->classes, retained->class_count);
-	fputs("\n     retained           own  object and path\n", out);
-	for (size_t i = 0; i < retained->object_count; i++) {
-		const struct rcore_retained_object *item = &retained->objects[i];
-		fprintf(out, "%13" PRIu64 " %13" PRIu64 "  ", item->object.retained,
-			item->object.bytes);
-		rcore_text_object(&pen, &item->object);
-		putc('\n', out);
-		rcore_text_route(&pen, &item->route, "                               ");
-	}
+	for (size_t i = 0; i < retained->class_count; i++)
+		rcore_text_vm_stacks(retained->classes[i].name, retained->classes[i].count,
+				     retained->classes[i].bytes, out);
+	print_rows(out, "root", retained->roots, retained->root_count);
+	print_objects(&pen, "Ractor, thread, class or module,", retained->holders,
+		      retained->holder_count);
 	putc('\n', out);
 	rcore_text_gaps(&pen, &retained->gaps);
 	rcore_text_redaction(&pen, &retained->redaction);

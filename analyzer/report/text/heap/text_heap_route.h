@@ -19,6 +19,13 @@ void rcore_text_object(const struct rcore_pen *pen, const struct rcore_heap_obje
 void rcore_text_route(const struct rcore_pen *pen, const struct rcore_heap_route *route,
 		      const char *indent);
 
+/*
+ * If it is the row of Thread, says that its bytes are mostly VM stacks:
+ * memsize_of() counts these as a whole, but the kernel only provides pages that
+ * were used.
+ */
+void rcore_text_vm_stacks(const char *klass, uint64_t count, uint64_t bytes, FILE *out);
+
 static inline double rcore_text_mebibytes(uint64_t bytes)
 {
 	return (double)bytes / (1 << 20);
