@@ -238,7 +238,8 @@ module Times
     end
   end
 
-  # Two programs on one processor: each waits for half of the time. The recording says so, and the report.
+  # Two programs on one processor: each waits for half of the time. The recording says so, and the report. If rcore record
+  # prints a table, only the table says so, otherwise only the last line.
   def self.queued(test, ruby)
     processor = File.read("/proc/self/status")[/^Cpus_allowed_list:\s*(\d+)/, 1]
     busy = Process.spawn("taskset", "-c", processor, "sh", "-c", "while :; do :; done")
@@ -249,6 +250,11 @@ module Times
       test.fail("less than a fifth of the time") unless queued >= 20
       text, = test.rcore("report", recording.path)
       test.fail("not in the report: #{text.lines.first(4)}") unless text.lines.first(4).any? { |line| line.start_with?("Threads waited for a processor for #{queued} % of the time") }
+      { [] => [1, 0], ["-o", File.join(test.folder, "queued.txt")] => [0, 1] }.each do |output, wanted|
+        texts = test.rcore("record", "-p", pid, *ruby.files, "-d", 2, *output).first(2)
+        said = texts.map { |printed| printed.scan("CPU times of methods may be wrong").size }
+        test.fail("said #{said} times, not #{wanted}, in the table and the last line: #{texts.last}") unless said == wanted
+      end
     end
   ensure
     Child.stop(busy)

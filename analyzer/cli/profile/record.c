@@ -35,6 +35,7 @@ static struct rcore_record_summary shown_of(const struct rcore_record *record)
 		.is_calls = record->asked->events.count,
 		.is_functions = record->how.function_count,
 		.is_native = record->asked->native,
+		.has_table = !record->path && !record->outputs.count,
 		.started = started->pid ? started : NULL};
 }
 

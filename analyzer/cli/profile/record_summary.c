@@ -177,10 +177,10 @@ static void summarize_fibers(const struct rcore_sampler_statistics *total)
 			RCORE_SAMPLER_FIBER_RATE);
 }
 
-static void summarize_queue(const struct rcore_sampler_statistics *total)
+static void summarize_queue(const struct rcore_record_summary *shown)
 {
-	double queued = rcore_sampling_queued_percent(total);
-	if (queued > 0)
+	double queued = rcore_sampling_queued_percent(&shown->summary->total);
+	if (queued > 0 && !shown->has_table)
 		fprintf(stderr,
 			"; threads waited for a processor for %.0f %% of the time, so the CPU "
 			"times of methods may be wrong (--ebpf measures them)",
@@ -213,7 +213,7 @@ static void summarize(const struct rcore_record_summary *shown)
 			(double)total->longest_stop_ns / 1e6);
 	summarize_failures(total);
 	summarize_fibers(total);
-	summarize_queue(total);
+	summarize_queue(shown);
 	summarize_own(shown);
 }
 

@@ -16,6 +16,8 @@ struct rcore_record_summary {
 	bool is_terminal; /* progress was shown */
 	bool is_off_cpu, is_calls, is_native;
 	bool is_functions; /* with is_calls: not system calls */
+	/* A table follows, which has the notes on its times. */
+	bool has_table;
 	/* NULL: rcore did not start the program. */
 	const struct rcore_started *started;
 };
