@@ -35,13 +35,16 @@ LIBS = $(PKG_LIBS) $(LIBARCHIVE) $(LIBIBERTY) -lm
 Q = $(if $(V),,@)
 say = $(if $(V),,@printf '  %-5s %s\n' $(1) $(2))
 
-# cli is the command alone.
-LAYERS   = $(filter-out . cli,$(shell grep -v "^\#" analyzer/layers))
-LIB_SRC  = $(sort $(filter-out analyzer/sampler/bpf/%,$(wildcard $(foreach d,$(LAYERS),analyzer/$d/*.c analyzer/$d/*/*.c analyzer/$d/*/*/*.c))))
-CLI_SRC  = $(sort $(wildcard analyzer/cli/*.c analyzer/cli/collect/*.c analyzer/cli/profile/*.c))
-PLUG_SRC = $(sort $(wildcard plugin/*.c))
+# $(call below,PATTERN,FOLDER ...): the files in the folders, and in any folder below them, whose names match. The source gem lacks tests/.
+below = $(sort $(shell find $2 -name '$1' ! -name '.*' 2>/dev/null))
+
+# Each file is in one of these lists (tests/lint/sources.sh). cli is the command alone; mk/bpf.mk and mk/static.mk have the rest.
+LAYERS   := $(filter-out . cli,$(shell grep -v "^\#" analyzer/layers))
+LIB_SRC  := $(filter-out analyzer/sampler/bpf/%,$(call below,*.c,$(LAYERS:%=analyzer/%)))
+CLI_SRC  := $(filter-out analyzer/cli/static/%,$(call below,*.c,analyzer/cli))
+PLUG_SRC := $(call below,*.c,plugin)
 TABLES   = $(sort $(wildcard analyzer/layout/tables/*.layout))
-PROTOS   = $(wildcard analyzer/report/profile/*.proto)
+PROTOS   := $(call below,*.proto,analyzer)
 PROTO_C  = $(PROTOS:analyzer/%.proto=$(BUILD)/gen/%.pb-c.c)
 LIB_OBJ  = $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/tables.o $(PROTO_C:%.c=%.o) \
 	$(BUILD)/gen/report/profile/flame_script.o $(BUILD)/gen/report/profile/flame_style.o \

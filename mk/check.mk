@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 
-CHECK_SRC   = $(wildcard tests/unit/check_*.c tests/unit/*/check_*.c)
+CHECK_SRC  := $(call below,check_*.c,tests/unit)
 CHECKS      = $(CHECK_SRC:%.c=$(BUILD)/%)
-SUPPORT_OBJ = $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support/*.c tests/support/fake/*.c))
+SUPPORT_SRC := $(call below,*.c,tests/support)
+SUPPORT_OBJ = $(SUPPORT_SRC:%.c=$(BUILD)/%.o)
+SUPPORT_INCLUDE := $(patsubst %/,-I%,$(sort $(dir $(SUPPORT_SRC))))
 CHECK_LIBS  = $(shell pkg-config --libs check)
 SAN_FLAGS   = -DRCORE_FIELDS_BY_CALL=1 -O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 
-$(SUPPORT_OBJ) $(CHECKS:%=%.o) $(BUILD)/tests/triage/write.o: override CPPFLAGS += -Itests/support -Itests/support/fake -Iplugin $(shell pkg-config --cflags check)
+$(SUPPORT_OBJ) $(CHECKS:%=%.o) $(BUILD)/tests/triage/write.o: override CPPFLAGS += $(SUPPORT_INCLUDE) -Iplugin $(shell pkg-config --cflags check)
 
 # What a goal needs is built in parallel. Goals are not, because one may install
 # what the next one needs.

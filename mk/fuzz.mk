@@ -17,7 +17,7 @@ $(BUILD)/tests/fuzz/targets/fuzz_%: $(BUILD)/tests/fuzz/targets/fuzz_%.o $(BUILD
 # These read a process in fake memory.
 $(BUILD)/tests/fuzz/targets/fuzz_heap: $(addprefix $(BUILD)/tests/support/,fake/fake_target.o fake/fake_ruby.o fake/fake_ivar.o fake/fake_values.o fake/fake_vm.o referrers.o)
 $(BUILD)/tests/fuzz/targets/fuzz_module: $(BUILD)/tests/support/fake/fake_target.o
-$(BUILD)/tests/fuzz/targets/fuzz_heap.o $(BUILD)/tests/fuzz/targets/fuzz_module.o: override CPPFLAGS += -Itests/support -Itests/support/fake
+$(BUILD)/tests/fuzz/targets/fuzz_heap.o $(BUILD)/tests/fuzz/targets/fuzz_module.o: override CPPFLAGS += $(SUPPORT_INCLUDE)
 
 .PHONY: fuzz fuzz-programs replay-programs
 

@@ -12,7 +12,7 @@ AUTOLOAD ?= $(if $(filter /usr,$(PREFIX)),$(wildcard /usr/lib/*/libruby*.so.*.*.
 # What is installed: rcore.h and what it includes. tests/install/api holds it to what a caller needs.
 HEADERS  = $(shell $(CC) -std=gnu17 -Ianalyzer -MM analyzer/rcore.h | tr -d '\\' | tr ' ' '\n' | sed -n 's|^analyzer/||p' | sort -u)
 
-SCRIPTS  = $(wildcard plugin/*.py gdb/*.py gdb/rcore_gdb/*.py lldb/*.py lldb/rcore_for_lldb/*.py)
+SCRIPTS  := $(call below,*.py,plugin gdb lldb)
 
 # A command that runs here, which prints the manual.
 NATIVE  ?= $(BUILD)/rcore

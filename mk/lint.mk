@@ -7,16 +7,21 @@ LINT_PY = $(wildcard $(shell git ls-files -co --exclude-standard '*.py'))
 LINT_COLUMNS = $(filter analyzer/% plugin/% gdb/% lldb/% examples/%,$(LINT_C) $(LINT_PY))
 CPPCHECK = cppcheck --quiet --error-exitcode=1 --std=c11 --inline-suppr -j2 \
 	--enable=warning,performance,portability --suppress=memleak \
-	--cppcheck-build-dir=$(BUILD)/cppcheck -D_GNU_SOURCE '-DSEC(name)=' -Ianalyzer -Itests/support -Itests/support/fake
+	--cppcheck-build-dir=$(BUILD)/cppcheck -D_GNU_SOURCE '-DSEC(name)=' -Ianalyzer $(SUPPORT_INCLUDE)
 
 .PHONY: lint lint-house lint-circles lint-format lint-c lint-scripts tables
 lint: lint-house lint-circles lint-format lint-c lint-scripts ## check layers, style, and C, shell, Ruby and Python for mistakes
 
+# The sources that are in a list. mk/bpf.mk and mk/static.mk name theirs.
+LISTED = $(LIB_SRC) $(CLI_SRC) $(PLUG_SRC) $(CHECK_SRC) $(SUPPORT_SRC) $(SCRIPTS) $(PROTOS) \
+	$(addprefix analyzer/sampler/bpf/,loader.c missing.c sample.bpf.c) $(addprefix analyzer/cli/static/,plugins.c search_trees.c)
+
 # All of these, also if one finds something.
 lint-house:
 	@status=0; \
-	awk -f tests/lint/layers.awk $(wildcard analyzer/*.[ch] analyzer/*/*.[ch] analyzer/*/*/*.[ch] analyzer/*/*/*/*.[ch]) || status=1; \
-	for check in versions writers machine counts folders house; do tests/lint/$$check.sh || status=1; done; \
+	awk -f tests/lint/layers.awk $(call below,*.[ch],analyzer) || status=1; \
+	tests/lint/sources.sh $(LISTED) || status=1; \
+	for check in $(filter-out %/files.sh %/sources.sh,$(wildcard tests/lint/*.sh)); do $$check || status=1; done; \
 	LC_ALL=C awk -f tests/lint/columns.awk $(LINT_COLUMNS) || status=1; \
 	ruby tests/lint/programs.rb || status=1; \
 	ruby tests/lint/tour.rb || status=1; \

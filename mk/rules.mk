@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 
 # Without inlining, each call of ruby/children/ has a line of its own on the stack (tests/heap/rules.c).
-RULES_SRC  = $(wildcard analyzer/ruby/children/*.c)
+RULES_SRC := $(call below,*.c,analyzer/ruby/children)
 RULES_OBJ  = $(RULES_SRC:%.c=$(BUILD)/rules/%.o)
 RULES_WRAP = -Wl,--wrap=rcore_child_read
 
