@@ -200,9 +200,11 @@ const struct rcore_command rcore_cli_top = {
 	.input = RCORE_INPUT_FILES,
 	.summary = "watch the methods and threads of a running program",
 	.doc = "Show in which methods a running program spends its time, and what its threads "
-	       "do, updated every second. The program is never stopped. What COMMAND prints "
-	       "goes "
-	       "to a file in TMPDIR, unless it is redirected.",
+	       "do, updated every second. The program is never stopped. Methods are sorted by "
+	       "the time that they spent themselves; the keys s, t and a sort by self time, "
+	       "by total time, and by the time of the innermost method of the application. "
+	       "The key m switches between cpu and wall time, and q quits. What COMMAND prints "
+	       "goes to a file in TMPDIR, unless it is redirected.",
 	.options = options,
 	.size = sizeof(struct rcore_top_arguments),
 	.defaults = &defaults,

@@ -20,11 +20,13 @@
 enum { ROWS = 24, COLUMNS = 80 };
 
 static const struct {
-	const char *name, *heading;
+	/* `others`: the keys of the other orders. */
+	const char *name, *others, *heading;
 } orders[] = {
-	[RCORE_TOP_SELF] = {"self", "SELF % TOTAL %  METHOD"},
-	[RCORE_TOP_TOTAL] = {"total", "SELF % TOTAL %  METHOD"},
-	[RCORE_TOP_OWN] = {"application", "TIME %  INNERMOST METHOD OF THE APPLICATION"},
+	[RCORE_TOP_SELF] = {"self", "t: total, a: application", "SELF % TOTAL %  METHOD"},
+	[RCORE_TOP_TOTAL] = {"total", "s: self, a: application", "SELF % TOTAL %  METHOD"},
+	[RCORE_TOP_OWN] = {"application", "s: self, t: total",
+			   "TIME %  INNERMOST METHOD OF THE APPLICATION"},
 };
 
 static uint64_t sum(const uint64_t *window)
@@ -216,11 +218,12 @@ static void draw_head(const struct rcore_top *top, FILE *out, size_t width)
 			 rcore_plural(summary->total.fibers), summary->achieved,
 			 summary->own_percent);
 		put_line(out, line, width);
+		/* At most 79 columns, so that each key is on every screen. */
+		bool is_wall = top->mode == RCORE_TOP_WALL;
 		snprintf(line, sizeof(line),
-			 "the last %d s, %s time, by %s; s: self, t: total, a: application, m: "
-			 "cpu or wall, q: quit",
-			 RCORE_TOP_WINDOW, top->mode == RCORE_TOP_WALL ? "wall" : "cpu",
-			 orders[top->order].name);
+			 "the last %d s, %s time, by %s; %s, m: %s, q: quit", RCORE_TOP_WINDOW,
+			 is_wall ? "wall" : "cpu", orders[top->order].name,
+			 orders[top->order].others, is_wall ? "cpu" : "wall");
 		put_line(out, line, width);
 	}
 	if (!top->log[0])
