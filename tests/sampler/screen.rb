@@ -65,6 +65,8 @@ module Screen
         *, screen, _ = @output.split(HOME)
         screen = screen.to_s.dup.force_encoding("UTF-8")
         @test.fail("a character is cut: #{screen.inspect}") unless screen.valid_encoding?
+        # After a line of full width, that erases its last character on some terminals.
+        @test.fail("erases after a line: #{screen.inspect}") if screen.scrub.match?(/[^\n]\e\[K\r*\n/)
         screen = screen.scrub.gsub(/\e\[[\d;?]*[A-Za-z]/, "").split(/\r*\n/)
         screen.size > 2 && yield(screen)
       end

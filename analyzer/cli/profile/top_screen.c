@@ -12,7 +12,7 @@
 
 /* The rest of the control sequences. */
 #define SCREEN_HOME "\033[H"
-#define LINE_END    "\033[K\r\n"
+#define LINE_ERASE  "\033[K"
 #define SCREEN_END  "\033[K\033[J"
 #define BOLD        "\033[1m"
 #define PLAIN       "\033[0m"
@@ -50,7 +50,11 @@ static int by_order(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Writes at most `width` columns of a line, without cutting a character. */
+/*
+ * Writes at most `width` columns of a line, without cutting a character. Erases
+ * the old line first: after a line of full width, xterm's cursor is still on
+ * the last character, and would erase that.
+ */
 static void put_line(FILE *out, const char *line, size_t width)
 {
 	size_t column = 0, i = 0;
@@ -62,8 +66,9 @@ static void put_line(FILE *out, const char *line, size_t width)
 			break;
 		i += length ? length : 1;
 	}
+	fputs(LINE_ERASE, out);
 	fwrite(line, 1, i, out);
-	fputs(LINE_END, out);
+	fputs("\r\n", out);
 }
 
 static double share(uint64_t part, uint64_t all)
