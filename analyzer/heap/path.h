@@ -61,7 +61,7 @@ struct rcore_error *rcore_heap_path_init(const struct rcore_heap_paths *paths, u
 					 struct rcore_heap_path *ret);
 void rcore_heap_path_deinit(struct rcore_heap_path *path);
 
-/* Who refers to a node: nodes in their order, and roots. */
+/* What refers to a node: nodes in their order, and roots. */
 struct rcore_heap_referrers {
 	struct rcore_heap_step *items; /* `node` is the referrer */
 	size_t count;

@@ -4,10 +4,10 @@
 
 /*
  * heap/ computes with the graph of model/heap/heap.h: what is reachable, the
- * shortest path from a root, who refers to a node, what would be freed with it,
- * what grew between two heaps, what exists several times. It includes base/ and
- * model/ only, and never reads the target. All walks are iterative; their time
- * is O(edges), or O(edges log nodes). Start here.
+ * shortest path from a root, what refers to a node, what would be freed with
+ * it, what grew between two heaps, what exists several times. It includes base/
+ * and model/ only, and never reads the target. All walks are iterative; their
+ * time is O(edges), or O(edges log nodes). Start here.
  */
 
 #include "base/error.h"

@@ -10,8 +10,8 @@
 #include "model/report_options.h"
 
 /*
- * Write what the allocator has in use, and whom that belongs to: `rcore heap
- * malloc`. If `owners` is NULL, `problem` says why. Error: OS.
+ * Write what the allocator has in use, and what owns it: `rcore heap malloc`.
+ * If `owners` is NULL, `problem` says why. Error: OS.
  */
 struct rcore_malloc_report {
 	const struct rcore_malloc *heap;

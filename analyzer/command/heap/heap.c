@@ -233,7 +233,7 @@ const struct rcore_command rcore_command_heap = {
 	.name = "heap",
 	.topic = RCORE_TOPIC_LOOK,
 	.verb = "heap",
-	.summary = "what is in memory, who holds it, what grew",
+	.summary = "what is in memory, what holds it, what grew",
 	.doc = "Count the objects in the heap of a core, or of a running process, by class. "
 	       "Bytes are those of the slots and of the C memory that ObjectSpace.memsize_of() "
 	       "counts, except that of objects of extensions and a few others (Ractor, Set "

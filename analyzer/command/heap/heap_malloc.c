@@ -73,11 +73,11 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 
 const struct rcore_command rcore_command_heap_malloc = {
 	.name = "malloc",
-	.summary = "C memory: how much malloc() has in use, and who owns it",
+	.summary = "C memory: how much malloc() has in use, and what owns it",
 	.doc = "Print how much memory malloc() has in use, and how much of what it got from "
 	       "the kernel is free: in bins, in caches of threads, or at the end of an arena. "
 	       "rcore can read glibc's allocator, whose sizes include the header of a chunk, "
-	       "and jemalloc. For any other allocator, print only its name. Then print who "
+	       "and jemalloc. For any other allocator, print only its name. Then print what "
 	       "owns the memory in use: objects by class, such as the streams of zlib, and the "
 	       "static data of libraries. Each chunk belongs to the owner with the shortest "
 	       "chain of pointers to it. A chunk that several owners share counts for only one "

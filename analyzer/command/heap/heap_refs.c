@@ -70,7 +70,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 
 const struct rcore_command rcore_command_heap_refs = {
 	.name = "refs",
-	.summary = "who refers to an object, and a path from a root to it",
+	.summary = "what refers to an object, and a path from a root to it",
 	.doc = "Name an object by its address, by its id in a heapsnapshot, by a constant "
 	       "(Foo::BAR), or by a global variable ('$foo'). Print a shortest path from a "
 	       "root to it, with the names of "

@@ -42,7 +42,7 @@ static struct rcore_error *run(struct rcore_view *view, const void *given, FILE 
 
 const struct rcore_command rcore_command_heap_strings = {
 	.name = "strings",
-	.summary = "Strings and Arrays that exist several times, and who holds them",
+	.summary = "Strings and Arrays that exist several times, and what holds them",
 	.doc = "Find reachable Strings with the same bytes and encoding, and Arrays with the "
 	       "same elements (equal Strings count as the same). For each, print how many "
 	       "bytes are wasted, what holds the copies, and a path to the first one. If the "

@@ -6,7 +6,7 @@
 #include "model/heap/heap_object.h"
 #include "model/redaction.h"
 
-/* Whom the memory belongs to that malloc() has in use: `rcore heap malloc`. */
+/* What owns the memory that malloc() has in use: `rcore heap malloc`. */
 
 enum rcore_c_owner_kind {
 	RCORE_C_OWNER_CLASS,    /* objects of a class */

@@ -40,7 +40,7 @@ struct rcore_refs_options {
 };
 
 /*
- * Finds who refers to an object, and a path to it. The caller frees *ret.
+ * Finds what refers to an object, and a path to it. The caller frees *ret.
  * Errors: USAGE if no object is there; those of rcore_constant().
  */
 struct rcore_error *rcore_heap_refs(struct rcore_session *session,

@@ -43,7 +43,7 @@ struct rcore_error *rcore_report_heap_strings_text(const struct rcore_heap_strin
 	print_sum(out, "Strings", &strings->strings);
 	print_sum(out, "Arrays", &strings->arrays);
 	if (strings->print.count)
-		fputs("\n wasted bytes      count  contents, who holds them, and a path to "
+		fputs("\n wasted bytes      count  contents, what holds them, and a path to "
 		      "one\n",
 		      out);
 	for (size_t i = 0; i < strings->print.count; i++)
