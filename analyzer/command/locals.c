@@ -70,9 +70,9 @@ const struct rcore_command rcore_command_locals = {
 	.verb = "locals",
 	.summary = "self, arguments and locals of one frame",
 	.doc = "Print self, the arguments and the local variables of one Ruby frame, including "
-	       "those of enclosing blocks. By default, it is the innermost frame of Ruby code "
-	       "of the fiber that died or of the main thread; in a debugger, the selected "
-	       "frame.",
+	       "those of enclosing blocks. By default, this is the innermost frame of Ruby "
+	       "code in the fiber that died, or otherwise in the main thread; in a debugger, "
+	       "it is the selected frame.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.without = RCORE_WITHOUT_WATCH | RCORE_WITHOUT_RECOGNIZERS,

@@ -103,10 +103,10 @@ while read -r bad why; do
 	# They are one crash.
 	[ "$("$RCORE" triage --json "bad.${bad%/*}" | wc -l)" = 1 ] || fail "the spool $bad: two crashes"
 done <<-END
-	open everybody may write to it; name a folder of your own$
-	sticky everybody may write to it; name a folder of your own$
+	open everybody can write to it; name a folder of your own$
+	sticky everybody can write to it; name a folder of your own$
 	another belongs to another user; name a folder of your own$
-	group others may replace .*, or set its sticky bit$
+	group others can replace .*, or set its sticky bit$
 	linked cannot open the folder packs
 	foreign cannot open the folder lines
 	gone/spool cannot create the folder

@@ -26,17 +26,17 @@ static struct rcore_error *check_writers(const char *path, const struct stat *st
 		status->st_uid != geteuid() && status->st_uid != 0
 			? "it belongs to another user; name a folder of your own"
 		: is_spool && status->st_mode & S_IWOTH
-			? "everybody may write to it; name a folder of your own"
+			? "everybody can write to it; name a folder of your own"
 		: status->st_mode & (S_IWGRP | S_IWOTH) && !(status->st_mode & S_ISVTX)
-			? "others may replace files in it; name a folder of your own, "
+			? "others can replace files in it; name a folder of your own, "
 			  "or set its sticky bit"
 			: NULL;
 	return what ? rcore_error_create(RCORE_ERROR_USAGE, "%s: %s", path, what) : NULL;
 }
 
 /*
- * Opens a folder below another, and creates it if it is missing: *ret_new says
- * which. Returns what it is in *ret_status.
+ * Opens a folder below another one. If it is missing, creates it and sets
+ * *ret_new. Sets *ret_status to what fstat() returns.
  */
 static struct rcore_error *open_folder(int above, const char *path, int flags,
 				       struct stat *ret_status, bool *ret_new, int *ret)

@@ -37,7 +37,7 @@ struct rcore_error *rcore_collect_sync(int fd);
 
 /*
  * Opens the spool and its folders. Rejects links. Errors: as above, and USAGE
- * if everybody may write to it. ret->path is then NULL.
+ * if everybody can write to it. ret->path is then NULL.
  */
 struct rcore_error *rcore_spool_open(const char *path, struct rcore_spool_folder *ret);
 

@@ -30,7 +30,7 @@ function header() {
 	const aged = ages.length && `of ${count(ages.length, "parked fiber")}: as of ${(ages.reduce((a, b) => Math.max(a, b)) / 1e6).toFixed(1)} ms before the stop`;
 	return make("header", {}, make("h1", {}, report.source || "rcore"), headlines(),
 		report.blame && report.cause && make("p", { class: "blame" }, blamed()),
-		!report.complete && make("p", { class: "problem" }, "Some parts could not be read; ", make("a", { href: "#problems" }, "what and why"), "."),
+		!report.complete && make("p", { class: "problem" }, "Some parts could not be read; see ", make("a", { href: "#problems" }, "what and why"), "."),
 		facts([
 			["Ruby", state.description || (report.ruby || {}).description || (report.ruby || {}).version], ["command", report.arguments],
 			["exception", exception], ["[BUG]", cause.bug], ["abort message", cause.abort_message], ["address", cause.fault && cause.fault.text],
@@ -87,7 +87,7 @@ function problems() {
 	return [report.problems.length && make("ul", {}, report.problems.map((text) => make("li", { class: "problem" }, sentence(text)))),
 		failed.length && make("ul", {}, failed.map((proof) => make("li", { class: "problem" }, [proof.text || proof.name || "a check", proof.detail || "it failed"].join(": ")))),
 		problem(report.wait_problem),
-		!report.complete && make("p", {}, "Frames and values that could not be read say so where they stand.")];
+		!report.complete && make("p", {}, "Frames and values that could not be read are marked in their places.")];
 }
 
 // What is above the stacks: a search, and which frames are shown.
@@ -98,7 +98,7 @@ function toolbar() {
 		make("span", { id: "found", role: "status" }));
 }
 
-// Lists the fibers that have all words, in place of the sections.
+// Lists the fibers that contain all words, in place of the sections.
 function search(text) {
 	const words = text.toLowerCase().split(/\s+/).filter(Boolean);
 	const box = document.getElementById("results"), all = document.getElementById("all");
@@ -112,7 +112,7 @@ function search(text) {
 	status.textContent = found.length > FOUND ? `${count(found.length, "fiber")}, of which ${FOUND} are shown` : count(found.length, "fiber");
 	box.append(...found.slice(0, FOUND).map((fiber) => foldable({ class: "fiber" }, fiberSummary(fiber, fiber.current ? fiber.thread : fiber.id), () => {
 		const body = make("div", {}, fiberBody(fiber));
-		// Its ids are those of the section that the links lead to.
+		// The sections have the same ids, and links must lead there.
 		body.querySelectorAll("[id]").forEach((each) => each.removeAttribute("id"));
 		body.querySelectorAll("li").forEach((item) => {
 			const line = item.textContent.toLowerCase();
@@ -151,7 +151,7 @@ function build() {
 	const fiberCount = parked.reduce((sum, entry) => sum + entry.fibers.length, 0);
 	const elements = entries.map(threadEntry);
 	const list = parked.length ? chunks(parked, fiberEntry) : null;
-	// Entries that are not drawn yet: to reach a fiber of a group, the group is drawn, and then reached.
+	// Most entries are not drawn yet. To reach a fiber of such an entry, draw the entry first.
 	parked.forEach((entry, index) => entry.fibers.forEach(({ id }) => {
 		if (places.has(id) || makers.has(id)) return;
 		makers.set(id, function draw() {
@@ -183,7 +183,7 @@ function saveData(event) {
 	setTimeout(() => URL.revokeObjectURL(anchor.href), 60000);
 }
 
-// Opens what would be printed closed, as far as paper is worth it.
+// Opens closed sections for printing, but only the first ones, to save paper.
 function openAll() {
 	let left = PRINTED;
 	for (const details of document.querySelectorAll("#all > details, #all > .members > details"))
@@ -191,7 +191,7 @@ function openAll() {
 }
 
 addEventListener("hashchange", () => reveal(location.hash));
-// A link to where the address is already changes nothing by itself.
+// A click on a link to the current address causes no event hashchange.
 addEventListener("click", (event) => {
 	const anchor = event.target.closest("a[href^='#']");
 	if (anchor && anchor.getAttribute("href") === location.hash) reveal(location.hash);

@@ -24,7 +24,7 @@ struct copy {
 	struct rcore_stored_core *result;
 };
 
-/* Any other result is a filter that would start a program. */
+/* ARCHIVE_WARN would mean that libarchive starts an external program. */
 static bool add_filter(struct archive *archive, const char **ret)
 {
 	if (archive_write_add_filter_zstd(archive) == ARCHIVE_OK) {
@@ -80,7 +80,7 @@ static bool open_kept(struct copy *copy)
 		return false;
 	}
 	archive_write_set_format_raw(copy->archive);
-	/* Adds no padding at the end. */
+	/* No padding at the end. */
 	archive_write_set_bytes_in_last_block(copy->archive, 1);
 	archive_entry_set_filetype(entry, AE_IFREG);
 	archive_entry_set_pathname(entry, "core");
@@ -91,7 +91,7 @@ static bool open_kept(struct copy *copy)
 	return fine;
 }
 
-/* What was written until then can be decompressed. */
+/* What was written so far can still be decompressed. */
 static void give_up_kept(struct copy *copy)
 {
 	archive_write_free(copy->archive);
@@ -136,8 +136,8 @@ static struct rcore_error *not_elf(const char *block, size_t size)
 		return rcore_error_create(RCORE_ERROR_FORMAT, "standard input: is empty");
 	if (size < SELFMAG || memcmp(block, ELFMAG, SELFMAG) != 0)
 		return rcore_error_create(RCORE_ERROR_FORMAT,
-					  "standard input: is not an ELF file; it takes a core "
-					  "from the kernel");
+					  "standard input: is not an ELF file (expected a core "
+					  "from the kernel)");
 	return NULL;
 }
 
