@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What --where names: KEY=VALUE, or KEY for any value. */
+/* A condition of --where: KEY=VALUE, or KEY for any value. */
 struct rcore_condition {
 	const char *key; /* into the text; `length` bytes */
 	size_t length;
@@ -18,9 +18,9 @@ struct rcore_condition rcore_condition_parse(const char *text);
 bool rcore_condition_is_key(const struct rcore_condition *condition, const char *name);
 
 /*
- * Whether the inspect of a value, which may be NULL, is the value that the
- * condition wants. The quotes of a String and the colon of a Symbol are
- * optional.
+ * Whether `text` is the value that the condition asks for. `text` is what
+ * inspect prints of a value, or NULL. The quotes of a String and the colon of a
+ * Symbol are optional in the condition.
  */
 bool rcore_condition_is_met(const struct rcore_condition *condition, const char *text);
 

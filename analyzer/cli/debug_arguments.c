@@ -69,9 +69,9 @@ void rcore_debug_gdb(const struct rcore_debug *debug, struct rcore_argv *before,
 }
 
 /*
- * LLDB looks for the files of a core under the folder of a platform, and for
- * those of a process under search paths of a target that must exist before it
- * attaches. It has no other option for this.
+ * LLDB looks for the files of a core in the sysroot of a platform, and for
+ * those of a process in the search paths of a target, which must exist before
+ * LLDB attaches. It has no single option for both.
  */
 static void add_lldb_sysroot(const struct rcore_debug *debug, struct rcore_argv *before)
 {

@@ -8,19 +8,20 @@
 
 /*
  * Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowgraph"
- * (1979), in the simple version: O(edges log nodes) for any graph. All vertices
- * are numbers of the depth-first order.
+ * (1979), in the simple version: O(edges log nodes) for any graph. A vertex is
+ * its number in depth-first order.
  *
- * Vertices are processed from the last to the first; those from `linked` on
- * have been. These form a forest in which `ancestor` leads towards the roots.
- * Two arrays of the paper share memory with others, as each is used only on one
- * side of that border:
+ * Vertices are processed from the last to the first. Those from `linked` on are
+ * done: they are linked into a forest in which `ancestor` leads towards the
+ * roots. Three arrays serve two purposes each:
  *
- * - ancestor[v] of a vertex that is not linked is its parent in the order.
- * - label[v] of a vertex that is not linked is v itself. Its place holds the
- *   head of v's bucket, which is a list of descendants of v. Before v is
- *   linked, its last child has emptied it.
- * - dominator[v] is unknown while v is in a bucket, and holds the next one.
+ * - ancestor[v] of a vertex that is not linked is its parent in the depth-first
+ *   tree.
+ * - label[v] of a vertex that is not linked would be v itself, so the head of
+ *   v's bucket is in its place: a list of descendants of v. The last child of v
+ *   empties it before v is linked.
+ * - dominator[v] is not known while v is in a bucket. Meanwhile, it is the next
+ *   vertex in that bucket.
  */
 struct state {
 	uint32_t *ancestor, *semi, *label, *dominator;
@@ -28,14 +29,14 @@ struct state {
 	/* The vertices whose ancestor compress() changes. */
 	uint32_t *stack;
 	size_t depth, capacity;
-	bool is_short; /* of memory for it */
+	bool is_short; /* memory for `stack` is short */
 };
 
 /*
  * Edges by their targets: those into vertex V come from source[first[V]] to
- * source[first[V + 1] - 1]. Edges of the depth-first tree are left out: they
- * make a vertex's parent the first candidate, which it is anyway. A child of
- * vertex 0 has no better one.
+ * source[first[V + 1] - 1]. Edges of the depth-first tree are left out, because
+ * a vertex's parent is its first candidate anyway. So are all edges into a
+ * child of vertex 0, which cannot have a better candidate.
  */
 struct sources {
 	uint32_t *first, *source;
@@ -66,7 +67,7 @@ static bool find_sources(const struct rcore_heap_walk *walk, struct sources *ret
 	ret->source = rcore_calloc(ret->first[walk->count], sizeof(*ret->source));
 	if (!ret->source)
 		return false;
-	/* first[V] counts up to its row's end, where the next one starts. */
+	/* Moves each first[V] to the end of V's row: the start of the next. */
 	for (uint32_t from = 0; from < walk->count; from++) {
 		rcore_heap_walk_edges(walk, walk->node[from], &targets, &at, &end);
 		for (; at < end; at++) {
@@ -80,7 +81,7 @@ static bool find_sources(const struct rcore_heap_walk *walk, struct sources *ret
 	return true;
 }
 
-/* Makes the root of the tree in the forest the ancestor of all on the way. */
+/* Makes the root of a vertex's tree the ancestor of all on the way to it. */
 static bool compress(struct state *state, uint32_t vertex)
 {
 	uint32_t *ancestor = state->ancestor, *label = state->label;
@@ -103,7 +104,7 @@ static bool compress(struct state *state, uint32_t vertex)
 
 /*
  * Returns the vertex with the lowest semidominator on the way from `vertex` to
- * the root of its tree, without the root.
+ * the root of its tree, excluding the root.
  */
 static uint32_t evaluate(struct state *state, uint32_t vertex)
 {
@@ -183,7 +184,7 @@ static void add_bytes(const struct rcore_heap_walk *walk, uint64_t *bytes)
 	for (size_t i = 0; i < heap->large_count; i++)
 		bytes[walk->number[heap->large[i].node]] =
 			rcore_heap_bytes(heap, heap->large[i].node);
-	/* Unreachable nodes have no other number. */
+	/* Unreachable nodes have the number 0, too. */
 	bytes[0] = 0;
 }
 

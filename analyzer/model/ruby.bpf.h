@@ -60,8 +60,9 @@ struct rcore_ruby_params {
 	__u32 version; /* RCORE_RUBY_PARAMS_VERSION */
 	__u32 key_count;
 	/*
-	 * The process, and the inode number of the pid namespace that has this
-	 * id for it: that of rcore. Both are for rcore_ruby_pid().
+	 * The id of the process, and the inode number of the pid namespace in
+	 * which the process has this id: rcore's. Both are for
+	 * rcore_ruby_pid().
 	 */
 	__u32 pid, pid_namespace;
 	/* IDs of the keys that --key named, in their order. */
@@ -101,7 +102,7 @@ struct rcore_ruby_frame {
 	__u64 ep;   /* its environment: valid only at this moment */
 };
 
-/* Keep it in a map: a BPF program has 512 bytes of stack. */
+/* Keep this in a map: a BPF program has only 512 bytes of stack. */
 struct rcore_ruby_stack {
 	__u64 ec, cfp;
 	__u32 depth; /* how many control frames the fiber has */
@@ -187,9 +188,9 @@ enum {
 };
 
 /*
- * Returns the id that a pid namespace has for a thread, a struct task_struct;
- * 0: it has none. A thread has an id in its own namespace and in each one that
- * contains it.
+ * Returns the id of a thread, a struct task_struct, in a pid namespace; 0:
+ * none. A thread has an id in its own namespace and in each one that contains
+ * it.
  */
 RCORE_RUBY_FUNCTION __u32 rcore_ruby_id_in(const void *thread, __u32 pid_namespace)
 {
@@ -208,9 +209,9 @@ RCORE_RUBY_FUNCTION __u32 rcore_ruby_id_in(const void *thread, __u32 pid_namespa
 }
 
 /*
- * Returns the id that a pid namespace has for the current process; 0: none. In
- * a container, bpf_get_current_pid_tgid() returns another id than programs in
- * the container know: that of the first namespace.
+ * Returns the id of the current process in a pid namespace; 0: none. In a
+ * container, bpf_get_current_pid_tgid() does not return the id that programs in
+ * the container see, but that of the first namespace.
  */
 RCORE_RUBY_FUNCTION __u32 rcore_ruby_pid(__u32 pid_namespace)
 {
@@ -325,9 +326,9 @@ RCORE_RUBY_FUNCTION int rcore_ruby_state_lookup(const struct rcore_ruby_params *
 }
 
 /*
- * Copies the first bytes of a String, without a NUL at the end, and returns how
- * many; -1 if `value` is not a String, or cannot be read. `size` must be a
- * constant.
+ * Copies the first bytes of a String, without a NUL at the end. Returns how
+ * many it copied; -1 if `value` is not a String, or cannot be read. `size` must
+ * be a constant.
  */
 RCORE_RUBY_FUNCTION long rcore_ruby_string(const struct rcore_ruby_params *params, __u64 value,
 					   char *buffer, __u32 size)
@@ -382,7 +383,7 @@ RCORE_RUBY_FUNCTION __u64 rcore_ruby_ec(const struct rcore_ruby_params *params)
 
 /*
  * Copies the control frames of the fiber that the current thread runs, in one
- * read. Returns how many are there; 0 if the thread runs no Ruby; -1 if they
+ * read. Returns how many it copied; 0 if the thread runs no Ruby; -1 if they
  * cannot be read.
  */
 RCORE_RUBY_FUNCTION long rcore_ruby_stack(const struct rcore_ruby_params *params,
@@ -432,9 +433,9 @@ RCORE_RUBY_FUNCTION __u64 rcore_ruby_element(const struct rcore_ruby_params *par
 }
 
 /*
- * Copies the first bytes of an ID's name. Returns how many; -1 if there is no
- * such ID. A serial's name and its Symbol are next to each other, in Arrays of
- * 512 such pairs (ID_ENTRY_UNIT of symbol.c).
+ * Copies the first bytes of an ID's name. Returns how many it copied; -1 if
+ * there is no such ID. A serial's name and its Symbol are next to each other,
+ * in Arrays of 512 such pairs (ID_ENTRY_UNIT of symbol.c).
  */
 RCORE_RUBY_FUNCTION long rcore_ruby_id_name(const struct rcore_ruby_params *params, __u64 id,
 					    char *buffer, __u32 size)
@@ -447,10 +448,11 @@ RCORE_RUBY_FUNCTION long rcore_ruby_id_name(const struct rcore_ruby_params *para
 }
 
 /*
- * Copies the first bytes of a frame's label, at the moment in which the stack
- * was copied: that of its code ("block in call"), without the class, or the
- * name of the method that is written in C. Returns how many; 0 for a frame that
- * a backtrace does not show; -1 if it cannot be read.
+ * Copies the first bytes of a frame's label: that of its code, without the
+ * class ("block in call"), or the name of a method that is written in C. Call
+ * this before the BPF program returns: a frame's environment is valid only at
+ * the moment when the stack was copied. Returns how many bytes it copied; 0 for
+ * a frame that a backtrace does not show; -1 if the label cannot be read.
  */
 RCORE_RUBY_FUNCTION long rcore_ruby_label(const struct rcore_ruby_params *params,
 					  const struct rcore_ruby_frame *frame, char *buffer,

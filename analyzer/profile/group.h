@@ -15,7 +15,7 @@
  */
 struct rcore_group_cache {
 	struct rcore_record_set pairs;
-	uint32_t *nodes; /* as many */
+	uint32_t *nodes; /* one for each pair */
 	size_t capacity;
 	/* Groups that are processes: their functions. */
 	struct rcore_group_processes {
@@ -46,8 +46,8 @@ uint32_t rcore_group_node(struct rcore_profile *profile, struct rcore_group_cach
 			  const struct rcore_total_key *key);
 
 /*
- * Adds the titles of processes to the names of their groups. Their functions
- * then differ from what they were added as, so no group can be added any more.
+ * Adds the titles of processes to the names of their groups. This changes their
+ * functions, so no group can be added after that.
  */
 void rcore_group_name_processes(struct rcore_profile *profile,
 				const struct rcore_group_cache *cache);

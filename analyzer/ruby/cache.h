@@ -18,7 +18,7 @@ struct rcore_cache {
 
 void rcore_cache_deinit(struct rcore_cache *cache);
 
-/* Returns NULL if it is not in the cache. */
+/* Returns the value, or NULL if the keys are not in the cache. */
 void *rcore_cache_get(const struct rcore_cache *cache, uint64_t key, uint64_t second);
 
 /*

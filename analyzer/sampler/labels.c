@@ -7,11 +7,11 @@
 #include "vm/context.h"
 
 /*
- * The context of a fiber (the gem ruby-profiler) as labels of its samples. The
- * way to its table, through an instance variable of the Fiber, is long. So the
- * words along that way are compared only now and then. In between, only the
- * variable and the table are read, and what they refer to is looked at only if
- * they have changed.
+ * Turns the context of a fiber (from the gem ruby-profiler) into labels of its
+ * samples. The way to the context's table, through an instance variable of the
+ * Fiber, is long. So the words along that way are compared only now and then.
+ * In between, only the variable and the table are read, and what they refer to
+ * is read only if they have changed.
  */
 
 enum {
@@ -158,8 +158,8 @@ static RCORE_HOT bool is_same(struct rcore_sampler *sampler, struct rcore_contex
  * Looks up anew which context the Fiber has. Reads everything from one copy of
  * the pages. So the words that are kept for comparisons match the labels, and a
  * search in the data of a stripped Ruby takes only one system call for each
- * page. Drops the copies that the tick has made before: a table that was set
- * after them would lead to the texts of older pages.
+ * page. Drops the copies that the tick has made before: if the table was set
+ * after that, its texts in them would be older than the table.
  */
 static void look(struct rcore_sampler *sampler, struct rcore_track *track)
 {

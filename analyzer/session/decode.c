@@ -12,10 +12,9 @@
 #include "vm/work/work.h"
 
 /*
- * Reads facts about the whole process. While a running process is stopped, and
- * the snapshot shows only which fibers there are, this can wait: the facts
- * rarely change, so what the copy lacks is read after the process has been
- * resumed.
+ * Reads facts about the whole process. Does nothing while a running process is
+ * stopped to find the fibers that have changed. Facts rarely change, so they
+ * are read after it has been resumed, also from memory that the copy lacks.
  */
 static struct rcore_error *read_facts(const struct rcore_target *target,
 				      const struct rcore_located *located,

@@ -38,7 +38,7 @@ int rcore_map_descriptor(int fd, bool writable, struct rcore_mapped_file *ret)
 int rcore_map_file(const char *path, bool writable, struct rcore_mapped_file *ret)
 {
 	*ret = (struct rcore_mapped_file){0};
-	/* Merely opening a device can have effects, and a core may name any. */
+	/* Opening a device can have side effects, and a core may name any. */
 	struct stat status;
 	if (stat(path, &status))
 		return errno;
@@ -56,8 +56,8 @@ int rcore_map_file(const char *path, bool writable, struct rcore_mapped_file *re
 }
 
 /*
- * The last page is the first to disappear. Populating it needs no more than
- * touching it would, and returns an error instead of raising the signal.
+ * If a file is truncated, its last page is the first to disappear. To populate
+ * the page costs no more than to touch it, and fails instead of raising SIGBUS.
  */
 bool rcore_mapped_file_is_cut(const struct rcore_mapped_file *file)
 {

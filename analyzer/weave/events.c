@@ -24,8 +24,8 @@ bool rcore_loads_extension(const struct rcore_frame *frame)
 }
 
 /*
- * load_ext() of load.c calls one of these, which every libruby exports, and
- * they the extension's Init function.
+ * load_ext() of load.c calls one of these functions, which every libruby
+ * exports. They call the extension's Init function.
  */
 static bool is_loader(const struct rcore_native_frame *frame)
 {

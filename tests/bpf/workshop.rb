@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 require_relative "../truth/workshop"
 
-# Folders with the programs of this one, and with the extension that stands in for the gem.
+# Makes folders with the programs of tests/bpf, and with the extension that stands in for the gem ruby-profiler.
 class BpfWorkshop < Workshop
   attr_reader :ruby
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that is not ruby, but runs Ruby code: its VM is found all the same.
+ * A program that is not ruby, but runs Ruby code. rcore must find its VM, too.
  */
 #include <ruby.h>
 #include <stdlib.h>

@@ -6,10 +6,10 @@
 #include "target/memory.h"
 
 /*
- * A target's memory with a few words flipped, and a recorder of what is read.
+ * A target's memory with a few bits flipped, and a recorder of what is read.
  * The linker's --wrap lets the recorder also see rcore_read_field(),
- * rcore_field_of() and rcore_ruby_init(), so it is a global. If memory is short,
- * these functions end the process.
+ * rcore_field_of() and rcore_ruby_init(), so it is a global. If memory is
+ * short, these functions end the process.
  */
 enum { FLIP_LIMIT = 4 };
 

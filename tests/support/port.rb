@@ -2,7 +2,7 @@
 require "socket"
 require_relative "child"
 
-# Ports of 127.0.0.1, for servers that must be told one.
+# Ports of 127.0.0.1, for servers that must be given one.
 module Port
   # The kernel assigns these to connections, of which some tests have hundreds,
   # and to servers that ask for any port.
@@ -17,7 +17,7 @@ module Port
     retry
   end
 
-  # Waits until a process listens on it. Returns false if the process has ended.
+  # Waits until a process listens on the port. Returns false if the process has ended.
   def self.answers?(port, pid)
     wait(pid) { reached?(port) }
   end
@@ -38,7 +38,7 @@ module Port
     false
   end
 
-  # Does not wait for the child: whoever started it does.
+  # Does not reap the child: whoever started it does.
   def self.ended?(pid)
     File.read("/proc/#{pid}/stat")[/.*\) (\w)/, 1] == "Z"
   end

@@ -12,7 +12,7 @@ class Values
 
   attr_reader :differences
 
-  # told: [VALUE, inspect in hex, class] each.
+  # told: [VALUE, inspect in hex, class] for each value.
   def initialize(told, core, files)
     @told, @core, @files = told, core, files
     @differences = []

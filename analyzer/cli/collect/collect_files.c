@@ -16,7 +16,7 @@ static const struct {
 } in_spool[RCORE_COLLECT_OUTPUTS] = {[RCORE_COLLECT_PACK] = {true, RCORE_SPOOL_PACKS},
 				     [RCORE_COLLECT_LINE] = {true, RCORE_SPOOL_LINES}};
 
-/* Creates a private file. Fails if anything is at its place already. */
+/* Creates a private file. Fails if anything has its name already. */
 static int create(const struct rcore_collect *collect, const char *ending)
 {
 	char name[sizeof(collect->name) + 32];
@@ -41,7 +41,7 @@ static bool are_free(const struct rcore_collect *collect)
 	return true;
 }
 
-/* Names stay different even if the clock does not move. */
+/* Numbers the names, because a time and a pid may occur twice. */
 struct rcore_error *rcore_collect_create(struct rcore_collect *collect, const char *ending,
 					 int *ret)
 {

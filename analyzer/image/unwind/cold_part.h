@@ -31,8 +31,8 @@ uint64_t rcore_cold_part_of(struct rcore_sites *sites, const struct rcore_functi
 			    const struct rcore_site *site);
 
 /*
- * Whether a function may begin at this address: the stack only has what a call
- * puts there.
+ * Returns whether a function may begin at this address: according to the call
+ * frame information, the stack has only what a call pushes.
  */
 bool rcore_can_be_called(struct rcore_sites *sites, uint64_t address);
 

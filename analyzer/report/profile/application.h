@@ -7,9 +7,9 @@
 #include "profile/profile.h"
 
 /*
- * Returns, by node, the innermost function of the application on its stack: it
- * called what runs, or what waits, in a gem or in C. 0: there is none. The
- * caller frees the array. NULL: memory is short.
+ * Returns for each node the innermost function of the application on its stack,
+ * or 0 if there is none. That function called what runs, or waits, in a gem or
+ * in C. The caller frees the array. Returns NULL if memory is short.
  */
 uint32_t *rcore_application_owners(const struct rcore_profile *profile);
 

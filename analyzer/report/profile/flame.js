@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// Zoom and search of a flame graph, an image of its own or a part of a page. Each frame is a <g> with
-// data-x and data-w, its place and width as shares of the whole; it is whole without this script. The state
-// is in the address after '#', so that a view can be linked and the browser's back button works:
-// #zoom=12&search=render
+// Zooms and searches a flame graph, which is an image of its own or part of a page.
+// Without this script, the graph is complete, but cannot be zoomed or searched. Each
+// frame is a <g>; its data-x and data-w are its position and width as shares of the
+// whole. The state is in the fragment of the address, so a view can be linked and the
+// browser's back button works: #zoom=12&search=render
 "use strict";
 
-// canvas: the element with the frames; details: shows what the pointer or the keyboard is at; reset: ends
-// the zoom; found: says how much was found. Calls onChange(what is searched for, as a regular expression) after each change.
+// canvas: the element with the frames; details: describes the frame under the pointer
+// or with the focus; reset: ends the zoom; found: shows how much the search found. Calls
+// onChange(text, pattern) after each change: what is searched for, and its RegExp.
 function flameGraph({ canvas, details, reset, found, onChange }) {
 	const CHARACTER = 7; // of a 12 px font, on average
-	const LEAST = 3; // characters that are worth being shown
+	const LEAST = 3; // characters: a shorter text says nothing
 	const frames = Array.from(canvas.querySelectorAll("g")).map((group) => ({
 		group,
 		rect: group.querySelector("rect"),
@@ -27,7 +29,8 @@ function flameGraph({ canvas, details, reset, found, onChange }) {
 		return new URLSearchParams(location.hash.slice(1));
 	}
 
-	// An empty fragment would lead to the top of the page. The letters of a search are one step back.
+	// An empty fragment would scroll to the top of the page. Typing a search adds no
+	// steps to the browser's history.
 	function change(key, value) {
 		const next = state();
 		next.delete("all");
@@ -38,7 +41,7 @@ function flameGraph({ canvas, details, reset, found, onChange }) {
 		else location.hash = hash;
 	}
 
-	// What is left of a name in so many pixels.
+	// Returns as much of a name as fits into `width` pixels.
 	function fit(name, width) {
 		const room = Math.floor((width - 6) / CHARACTER);
 		if (room < LEAST) return "";
@@ -71,7 +74,7 @@ function flameGraph({ canvas, details, reset, found, onChange }) {
 		mark();
 	}
 
-	// As a regular expression, or if it is none as plain text.
+	// Returns a RegExp of `text`, or of its plain characters if it is not a valid one.
 	function matcher(text) {
 		try {
 			return new RegExp(text, "i");
@@ -80,8 +83,8 @@ function flameGraph({ canvas, details, reset, found, onChange }) {
 		}
 	}
 
-	// Marks what is searched for, and says how much time it takes: a frame within another one that was
-	// found counts once.
+	// Marks the frames that match the search, and shows their share of the total. A
+	// match within another match is not counted again.
 	function mark() {
 		const wanted = state().get("search");
 		const pattern = wanted && matcher(wanted);
@@ -100,7 +103,7 @@ function flameGraph({ canvas, details, reset, found, onChange }) {
 		onChange(wanted, pattern);
 	}
 
-	// The frame that the keyboard is at. Of thousands, the Tab key stops at one.
+	// The frame for the keyboard: of thousands, the Tab key stops only at this one.
 	let current = frames[0];
 
 	function move(frame) {
@@ -111,7 +114,8 @@ function flameGraph({ canvas, details, reset, found, onChange }) {
 		if (hasFocus) frame.group.focus();
 	}
 
-	// Frames are in the order of a walk, callers before callees.
+	// Returns where an arrow key leads. Frames are in depth-first order, callers before
+	// callees.
 	function neighbor(key) {
 		const shown = (frame) => !frame.group.classList.contains("hidden");
 		const at = frames.indexOf(current);
@@ -121,7 +125,7 @@ function flameGraph({ canvas, details, reset, found, onChange }) {
 		return rest.find((frame) => frame.depth === current.depth && shown(frame));
 	}
 
-	// Only the current one has a role and a name for screen readers.
+	// A frame gets a role and a name for screen readers only when it becomes current.
 	function describe(frame) {
 		frame.group.setAttribute("tabindex", "0");
 		frame.group.setAttribute("role", "button");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 "use strict";
 
-// What an image has for a search: a button, and a question.
+// Searches a flame graph that is an image of its own, with a button and a prompt.
 (function () {
 	const byId = (id) => document.getElementById(id);
 	const button = byId("search");

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-
 #include "report/json/json_writer.h"
 #include "report/profile/measures.h"
 #include "report/profile/processes.h"
@@ -7,8 +6,8 @@
 #include "report/text/style.h"
 
 /*
- * All of the totals, for programs; docs/profile.md describes it. Functions,
- * nodes, threads and states are in tables, and refer to each other by index.
+ * Writes all totals for programs, as docs/profile.md describes. Functions,
+ * nodes, processes and threads are in arrays; references are indices.
  */
 
 static void add_text(struct rcore_json *json, struct json_object *object, const char *key,

@@ -32,7 +32,7 @@ static struct rcore_error *print_text(const struct rcore_pen *pen, const char *n
 }
 
 /*
- * Returns the forms in which a frame counts: "both", "strict", "loose", "none".
+ * Returns in which signatures a frame counts: "both", "strict", "loose" or "-".
  */
 static const char *form_of(const struct rcore_signature_frame *frame)
 {
@@ -96,7 +96,7 @@ struct rcore_error *rcore_report_explain(const struct rcore_snapshot *snapshot,
 		fputs("No signature: no stack of the crash could be decoded\n", out);
 		return rcore_pen_error(out);
 	}
-	/* The frame to blame may only wait for one that is in it. */
+	/* The frame to blame may only wait for a thread in a deadlock. */
 	rcore_text_deadlocks(&pen, snapshot);
 	rcore_text_blame(&pen, snapshot);
 	struct rcore_error *err =

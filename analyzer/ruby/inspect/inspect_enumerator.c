@@ -38,8 +38,8 @@ static struct rcore_error *add_keyword(struct rcore_inspect_items *items,
 }
 
 /*
- * Whether it is a Hash with only Symbols as keys, and not empty. Such a last
- * argument is keywords.
+ * Whether `value` is a Hash that is not empty and has only Symbols as keys.
+ * Such a Hash is printed as keywords if it is the last argument.
  */
 static bool are_keywords(struct rcore_ruby *ruby, uint64_t value)
 {

@@ -88,7 +88,7 @@ static struct rcore_error *read_qualified(struct rcore_ruby *ruby, uint64_t addr
 	return rcore_native_label(ruby, like_c ? NULL : iseq, method, &location->label);
 }
 
-/* Up to 3.0, another location has the caller of a C function. */
+/* Up to 3.0, the location of a C function refers to that of its caller. */
 static struct rcore_error *read_caller(struct rcore_ruby *ruby, uint64_t address,
 				       struct rcore_backtrace_location *location)
 {

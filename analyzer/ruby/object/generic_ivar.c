@@ -15,7 +15,7 @@ enum {
 	/* One in this many may be in the middle of a change. */
 	PROOF_TOLERANCE = 16,
 	SEARCH_LIMIT = 4,
-	/* Entries that prove a table without the object that is looked for. */
+	/* So many right entries prove a table that lacks the wanted object. */
 	ENOUGH = 4,
 	IVAR_LIMIT = 1 << 16,
 };
@@ -83,9 +83,9 @@ struct search {
 	struct rcore_ruby *ruby;
 	uint64_t object, record;
 	/*
-	 * A table without the object, which may have died meanwhile if the
-	 * process runs: where the pointer to it is, and how many of its entries
-	 * are right.
+	 * A table that lacks the object, which may have died meanwhile if the
+	 * process runs: where the pointer to the table is, and how many of its
+	 * entries are right.
 	 */
 	uint64_t other;
 	size_t good;
@@ -116,8 +116,8 @@ static bool test(void *context, uint64_t address, const void *copy, size_t size)
 }
 
 /*
- * The table is known from an earlier object, or by its symbol; other entries
- * need no check then.
+ * Looks an object up in a table that is known from an earlier object, or by its
+ * symbol. Other entries then need no check.
  */
 static struct rcore_error *look_up(struct rcore_ruby *ruby, uint64_t object, uint64_t *ret)
 {

@@ -14,7 +14,7 @@ enum {
 	TYPE_LIMIT = 6, /* the highest shape_type of any release */
 };
 
-/* A struct rb_shape, as it is. */
+/* The fields of a struct rb_shape, as they are in memory. */
 struct raw_shape {
 	uint64_t edge, next, type, parent;
 };
@@ -30,8 +30,9 @@ static bool raw_shape_of(const struct rcore_layout *layout, const void *copy,
 }
 
 /*
- * The tree begins with its root, and a shape comes after its parent. (Shapes of
- * a T_OBJECT have no parent: they represent the slot's size.)
+ * Checks the first shapes of a list: the root comes first, and each shape comes
+ * after its parent. (Shapes of type SHAPE_T_OBJECT have no parent: each of them
+ * represents a size of slots.)
  */
 static bool prove_shapes(struct rcore_ruby *ruby, uint64_t list, uint64_t count)
 {
@@ -62,8 +63,8 @@ static bool prove_shapes(struct rcore_ruby *ruby, uint64_t list, uint64_t count)
 }
 
 /*
- * Whether rb_shape_tree (4.0), or a pointer to one (3.3, 3.4), is at `address`,
- * judging by its first shapes. If so, sets ruby->shape_list.
+ * Returns whether rb_shape_tree (4.0), or a pointer to one (3.3, 3.4), is at
+ * `address`. Sets ruby->shape_list if so.
  */
 static bool prove_tree(struct rcore_ruby *ruby, uint64_t address)
 {
@@ -84,7 +85,7 @@ static bool prove_tree(struct rcore_ruby *ruby, uint64_t address)
 	return true;
 }
 
-/* Most words cannot be an address at all. */
+/* Rejects most words without a read: they cannot be an address. */
 static bool test(void *context, uint64_t address, const void *copy, size_t size)
 {
 	struct rcore_ruby *ruby = context;
@@ -146,8 +147,8 @@ struct rcore_error *rcore_shape(struct rcore_ruby *ruby, uint32_t id, struct rco
 	if (layout->constant.shape_id_fl_too_complex != RCORE_NO_CONSTANT)
 		ret->is_too_complex = id & (uint64_t)layout->constant.shape_id_fl_too_complex;
 	/*
-	 * In 3.2 and 3.3, a root has siblings. A shape without a parent is a
-	 * root, whatever its type is.
+	 * In 3.2 and 3.3, there are several roots. A shape without a parent is
+	 * a root, whatever its type is.
 	 */
 	if (ret->is_root || shape.parent == RCORE_NO_SHAPE)
 		ret->is_root = true;

@@ -46,7 +46,7 @@ static inline uint32_t rcore_shape_id(uint64_t flags)
 	return (uint32_t)(flags >> RCORE_SHAPE_ID_SHIFT);
 }
 
-/* Returns the address of the array, which is searched for if need be; or 0. */
+/* Returns the address of the array, after a search if needed; 0: not found. */
 uint64_t rcore_shape_list(struct rcore_ruby *ruby);
 
 /*

@@ -39,14 +39,14 @@ static struct rcore_error *check_measured(const struct rcore_layout *layout)
 	return rcore_error_wrap(err, "the heap cannot be read");
 }
 
-/* Of a pack, nearly all slots would seem to be free. */
+/* In a pack, nearly all slots would seem to be free. */
 static struct rcore_error *check_pack(const struct rcore_session *session)
 {
 	return session->target.pack
 		       ? rcore_error_create(RCORE_ERROR_USAGE,
 					    "a pack has only what its report needed, not the "
-					    "whole heap; use "
-					    "the core or the process that it was made from")
+					    "whole heap; use the core or the process that it "
+					    "was made from")
 		       : NULL;
 }
 
@@ -139,7 +139,7 @@ const char *rcore_heap_class_name(struct rcore_ruby *ruby, struct rcore_arena *a
 		return rcore_heap_internal_name(ruby, arena, row->key);
 	if (row->type == RCORE_T_CLASS)
 		return "Class";
-	/* The class of an object is past its singleton class. */
+	/* Skips the singleton class of an object. */
 	struct rcore_error *err = rcore_real_class(ruby, row->key, &klass);
 	if (!err)
 		err = rcore_class_path(ruby, klass, &name);
@@ -167,8 +167,8 @@ static int by_bytes(const void *a, const void *b)
 }
 
 /*
- * Merges classes with the same name into one row: singleton classes, and a
- * class and its copy.
+ * Merges classes with the same name into one row. Singleton classes have the
+ * name of their class, and so does a copy of a class.
  */
 static void merge(struct rcore_heap_census *census)
 {

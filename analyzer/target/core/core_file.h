@@ -10,9 +10,10 @@
 #include "target/map_file.h"
 
 /*
- * The bytes of a core file. It is mapped read-only, so that only what is used
- * is read from the disk, and most of its memory is read by pages instead. It is
- * known to be a 64-bit little-endian ELF core of a supported machine.
+ * The bytes of a core file, which is known to be a 64-bit little-endian ELF
+ * core of a supported machine. The file is mapped read-only, so only what is
+ * used is read from the disk. Most memory of the process is read with pread()
+ * instead, see `pages`.
  */
 struct rcore_core_file {
 	struct rcore_mapped_file map;
@@ -20,7 +21,7 @@ struct rcore_core_file {
 	struct rcore_core_pages *pages; /* NULL: read `map` */
 	const uint8_t *bytes;           /* of `map` */
 	uint64_t size;
-	/* Knows no sections: a core has none that matter. */
+	/* Without sections: a core has none that matter. */
 	Elf *elf;
 	/* May be misaligned: use rcore_core_file_header(). */
 	const Elf64_Phdr *program_headers;
@@ -33,7 +34,7 @@ Elf64_Phdr rcore_core_file_header(const struct rcore_core_file *file, size_t ind
 
 /* "-" is standard input. Errors: those of rcore_core_open(). */
 struct rcore_error *rcore_core_file_open(const char *path, struct rcore_core_file *ret);
-/* Also closes one of all zeroes. */
+/* The file may be all zeroes. */
 void rcore_core_file_close(struct rcore_core_file *file);
 
 #endif

@@ -27,8 +27,8 @@ struct rcore_read_ahead *rcore_read_ahead_start(int fd, const struct rcore_mappe
 /*
  * Prepares a file that is going to be read page by page through `fd`: if it has
  * many holes, the kernel must not read ahead, as it would go through all of
- * them. Returns false if it has many holes and so much data that not all of it
- * is read by the thread: without readahead, that would be slow.
+ * them. Returns false if it has many holes and so much data that the thread
+ * does not read all of it: without the kernel's readahead, that would be slow.
  */
 bool rcore_read_ahead_by_page(int fd, const struct rcore_mapped_file *map);
 

@@ -11,7 +11,10 @@
  * (ptrace(2)): a debugger, strace or another rcore.
  */
 
-/* Returns the process of the first tracer; 0: none. Threads may differ. */
+/*
+ * Returns the process that traces the first traced thread; 0: none is traced.
+ * Other threads may have other tracers.
+ */
 int rcore_live_tracer(int folder);
 
 /*

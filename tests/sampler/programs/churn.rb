@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Makes and ends threads and fibers as fast as it can, and compacts its heap if
-# it can.
+# Creates and ends threads and fibers as fast as it can. With the argument
+# `compact`, also compacts the heap, if this Ruby can.
 File.write("pid", $$.to_s)
 count = 0
 def deep(depth, &block)

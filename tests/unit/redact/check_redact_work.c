@@ -20,7 +20,7 @@
 
 enum { TEXT_SIZE = 4 << 20, SECRETS = 150000, DRAWN = 20, SECONDS = 50 };
 
-/* If a text repeats one of these, each copy seems to begin something endless. */
+/* Repeated, each copy of one of these seems to begin an endless secret. */
 static const char *const pieces[] = {
 	"eyJ.",
 	"sk-",
@@ -111,7 +111,7 @@ START_TEST(any_text)
 }
 END_TEST
 
-/* Random pieces consist of these, because nobody thinks of every case. */
+/* Random pieces consist of these, because nobody can think of every case. */
 static const char *const atoms[] = {
 	"pin",
 	"=",

@@ -100,7 +100,7 @@ START_TEST(test_nothing)
 }
 END_TEST
 
-/* The owner of the lock, what it does, and where in the application. */
+/* Names the owner of the lock, what it does, and where in the application. */
 START_TEST(test_lock)
 {
 	struct rcore_test_threads test;
@@ -116,7 +116,7 @@ START_TEST(test_lock)
 }
 END_TEST
 
-/* Where the waiters are: the places of the most first, and not all of them. */
+/* Names where the most waiters are first, and leaves out small places. */
 START_TEST(test_places)
 {
 	static const struct rcore_frame places[][1] = {
@@ -154,7 +154,10 @@ START_TEST(test_places)
 		ck_assert_str_eq(test.snapshot.summary[0].text, expected);
 		rcore_arena_deinit(&test.snapshot.arena);
 	}
-	/* Few of the many places have more than one waiter; one has no file. */
+	/*
+	 * Of many places, one has more than one waiter. Frames of Ruby's own
+	 * <internal:kernel> are no places.
+	 */
 	enum { OTHERS = 20 };
 	struct rcore_frame others[OTHERS][2];
 	struct rcore_test_threads many;
@@ -211,7 +214,7 @@ END_TEST
 
 /*
  * Threads that wait for the end of others: the line follows them to the last
- * one. There is no line if the first thread that they wait for is the last.
+ * one. There is no line if the thread that they wait for waits for no other.
  */
 START_TEST(test_joins)
 {
@@ -276,7 +279,7 @@ START_TEST(test_long_chain)
 }
 END_TEST
 
-/* Where the holder of the lock is, not that of the GVL. */
+/* Names where the holder of the lock is, not where that of the GVL is. */
 START_TEST(test_lock_and_gvl)
 {
 	struct rcore_test_threads test;
@@ -295,8 +298,8 @@ START_TEST(test_lock_and_gvl)
 END_TEST
 
 /*
- * Two that wait for each other have a line as a deadlock; those that wait for
- * them have one here.
+ * Two threads that wait for each other are reported as a deadlock, and not
+ * here. Threads that wait for these two have a line.
  */
 START_TEST(test_deadlock)
 {
@@ -314,7 +317,7 @@ START_TEST(test_deadlock)
 }
 END_TEST
 
-/* T2 holds the GVL and runs a native function; T3 may wait for it. */
+/* T2 holds the GVL and runs a native function; T3 may wait for the GVL. */
 static void expect_gvl(struct rcore_native_frame native, bool is_wanted, uint64_t held_ns,
 		       const char *expected)
 {
@@ -325,7 +328,8 @@ static void expect_gvl(struct rcore_native_frame native, bool is_wanted, uint64_
 	test.snapshot.threads[1].gvl_held_ns = held_ns;
 	test.snapshot.threads[2].gvl = is_wanted ? RCORE_GVL_WAITING : RCORE_GVL_UNKNOWN;
 	test.snapshot.threads[3].gvl = RCORE_GVL_WAITING;
-	test.snapshot.threads[3].ractor = 1; /* it waits for another one */
+	/* waits for the GVL of another Ractor */
+	test.snapshot.threads[3].ractor = 1;
 	test.snapshot.fibers[1].native = &native;
 	test.snapshot.fibers[1].native_count = 1;
 	test.snapshot.fibers[1].steps = &step;
@@ -406,7 +410,10 @@ START_TEST(test_pool)
 }
 END_TEST
 
-/* Even if its frames are all code of gems. A thread asks for work by a query. */
+/*
+ * A thread that serves a request is not idle, even if all of its frames are
+ * code of gems. One that only makes a query is: it asks for work.
+ */
 START_TEST(test_request)
 {
 	struct rcore_work works[] = {{.recognizer = "SQL", .kind = "query"},
@@ -425,7 +432,7 @@ START_TEST(test_request)
 }
 END_TEST
 
-/* A thread whose lock another one wants is not idle, like those around it. */
+/* A thread that waits for work is not idle if another one wants its lock. */
 START_TEST(test_idle_holder)
 {
 	struct rcore_test_threads test;
@@ -466,7 +473,7 @@ START_TEST(test_groups)
 }
 END_TEST
 
-/* The ten that block the most, in a large snapshot: nothing is quadratic. */
+/* A large snapshot has ten lines, too, and takes no quadratic time. */
 START_TEST(test_many)
 {
 	enum { COUNT = 100000 };

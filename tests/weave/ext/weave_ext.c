@@ -14,8 +14,9 @@
  * Calls Ruby from C and C from Ruby in each way of CRuby's API, and logs each
  * call.
  *
- * Two stacks whose tops differ by less than NEAR bytes are one, used again. A
- * stack may have START bytes above the frame of start().
+ * If the tops of two stacks differ by less than NEAR bytes, it is the same
+ * stack, which is used again. A stack may have START bytes above the frame of
+ * start().
  */
 
 enum { LOGS = 256, DEPTH = 16384, NAME = 96, START = 16384, NEAR = 65536 };
@@ -280,7 +281,7 @@ VALUE c_block_call(VALUE self, VALUE object, VALUE name, VALUE proc)
 	return rb_block_call(object, rb_sym2id(name), 0, NULL, block_in_c, proc);
 }
 
-/* Calls the block from another C function than the one of the method. */
+/* Calls the block from a C function that is not the method itself. */
 VALUE iterate_deeper(VALUE argument)
 {
 	ENTER();

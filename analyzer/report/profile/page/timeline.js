@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 "use strict";
 
-// What each state of a thread is called, in the order in which they are drawn from below.
+// The states of a thread and what they are called, in the order in which they are
+// drawn, from the bottom up.
 const STATES = [
 	["running", "running"], ["gc", "collecting garbage"], ["gvl", "waiting for the GVL"], ["blocked", "blocked"], ["unknown", "in unknown states"],
 ];
@@ -11,7 +12,8 @@ function stateTime(states, name) {
 	return states[profile.state_names.indexOf(name)] || 0;
 }
 
-// One shape for each state: bars on top of each other, as high as their share of their time.
+// Draws one shape for each state: bars on top of each other, each as high as the share
+// of the state in its part of the time.
 function lane(thread) {
 	const full = profile.end / profile.bin_count;
 	const heights = new Array(profile.bin_count).fill(0);

@@ -15,7 +15,7 @@
 #include "triage/origin.h"
 #include "triage/workers.h"
 
-/* Whether nobody asked for one thread or fiber, or for more than stacks. */
+/* Whether no option selects a thread or fiber, or asks for more than stacks. */
 static bool is_overview(const struct rcore_text *text)
 {
 	return !text->options.all && text->pick.thread < 0 && text->pick.fiber < 0 &&
@@ -23,7 +23,7 @@ static bool is_overview(const struct rcore_text *text)
 	       !text->snapshot->has_values;
 }
 
-/* Whether it is the fiber that died, or that of a thread that crashed. */
+/* Whether the process died in this fiber, or in the thread that runs it. */
 static bool died_here(const struct rcore_text *text, const struct rcore_fiber *fiber)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
@@ -102,7 +102,8 @@ static bool is_in_gem(const struct rcore_fiber *fiber)
 
 /*
  * Whether a fiber waits in a gem, for something that a scheduler knows, and no
- * code of the application is on its stack: one that accepts connections.
+ * code of the application is on its stack. Such a fiber accepts connections,
+ * for example.
  */
 static bool is_parked_in_library(const struct rcore_fiber *fiber)
 {
@@ -271,7 +272,7 @@ static void print_similar(const struct rcore_text *text, const struct rcore_fibe
 	rcore_text_similar_end(text, group->similar_count);
 }
 
-/* Says of how many visible fibers of a group the stacks are older. */
+/* Prints how many visible fibers of a group have stacks of before the stop. */
 static void print_group_age(const struct rcore_text *text,
 			    const struct rcore_fiber_group *group, size_t visible)
 {

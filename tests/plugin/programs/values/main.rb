@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Values of Ruby in variables of Ruby and of C. It writes what they are; `look`
-# does not return: it aborts, or sleeps if the argument is `stay`.
+# Keeps values of Ruby in variables of Ruby and of C, and writes what they are.
+# `look` does not return: it aborts, or sleeps if the argument is `stay`.
 require "json"
 require_relative "native"
 
@@ -26,7 +26,7 @@ module Shop
       @base = Base.new
     end
 
-    # Private ones too.
+    # Finds private constants, too.
     def found(name)
       name.delete_prefix("::").split("::").inject(Object) { |scope, each| scope.const_get(each) }
     end
