@@ -79,7 +79,7 @@ module Ends
     "sleep 0.3" => nil,
     "sleep 1; exit 3" => "; the program ended with exit status 3;",
     "sleep 1; Process.kill(:KILL, $$)" => "; SIGKILL ended the program;",
-    "sleep 20" => /\A; the program goes on as process \d+;\z/,
+    "sleep 20" => /\A; the program continues as process \d+;\z/,
   }.freeze
 
   # On a busy machine, a process may take long to end.
@@ -137,7 +137,7 @@ module Ends
     Child.stop(pid) if pid
   end
 
-  # The program goes on after its main thread has ended, although /proc/PID then
+  # The program continues after its main thread has ended, although /proc/PID then
   # shows a zombie.
   def self.main_thread(test, ruby)
     test.with_program(ruby, "moments.rb", "main") do |pid, _|
@@ -156,7 +156,7 @@ module Ends
   def self.reads_without_main_thread(test, ruby, pid)
     recording = test.record(ruby, pid, "-d", 2)
     count = recording.sum("samples") { |total| recording.stack(total).include?("Object#after_main") }
-    test.fail("#{count} samples of the threads that go on") if count < 20
+    test.fail("#{count} samples of the threads that continue") if count < 20
     [["threads", 2], ["waits", 2], ["analyze", 2], ["heap", 0]].each do |command, least|
       out, err, status = test.rcore(command, "-p", pid, *ruby.files)
       test.fail("#{command}: #{status} #{err}") unless status.zero?

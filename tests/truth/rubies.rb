@@ -36,7 +36,7 @@ class TestRuby
   def missing
     return if File.executable?(File.join(@root, @program))
     return "no Ruby #{@name}: `make setup-tests` makes #{@folder}" unless File.directory?(@folder)
-    "#{@folder} holds no #{@program}: Debian's #{@suite} carries it no more"
+    "#{@folder} has no #{@program}: Debian's #{@suite} no longer has it"
   end
 
   def version

@@ -48,7 +48,7 @@ static void write_program(const struct rcore_started *started, FILE *out)
 {
 	char name[RCORE_SIGNAL_SIZE];
 	if (!started->has_ended)
-		fprintf(out, "; the program goes on as process %d", started->pid);
+		fprintf(out, "; the program continues as process %d", started->pid);
 	else if (WIFSIGNALED(started->status))
 		fprintf(out, "; %s ended the program",
 			rcore_signal_name(WTERMSIG(started->status), name));

@@ -62,8 +62,8 @@ function fiberBody(fiber) {
 	].filter(Boolean);
 }
 
-// What a closed section tells of a fiber: what it waits for, where it is, and what it works on. A group has
-// one line for all, so there is no work in it.
+// What a closed section shows of a fiber: what it waits for, where it is, and what it works on. A group has
+// one line for all of its fibers, so it shows no work.
 function outline(fiber, isGroup) {
 	if (!fiber) return [];
 	const [label, place] = placeOf(fiber);
@@ -114,7 +114,7 @@ function alike(entry) {
 function similar(entry) {
 	if (!entry.similar.length) return null;
 	const left = entry.similarCount - entry.similar.length;
-	return make("p", { class: "quiet" }, "Similar, but for the line of the innermost frame or the depth of a recursion: ", entry.similar.map((id) => [link(id), " "]).flat(), left > 0 ? `and ${left.toLocaleString("en")} more` : "");
+	return make("p", { class: "quiet" }, "Similar, except for the line of the innermost frame or the depth of a recursion: ", entry.similar.map((id) => [link(id), " "]).flat(), left > 0 ? `and ${left.toLocaleString("en")} more` : "");
 }
 
 // One entry for several members with the same stack: it shows the first one, and lists all of them.
