@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 
-# The command as one file that needs no library of the machine, only /proc. Of libarchive and
-# libdw, rcore uses what needs no more than these.
+# The command as one file that needs no library of the machine, only /proc. What rcore uses of
+# libarchive and libdw needs only these libraries.
 STATIC_LIBS = $(BPF_LIBS) -larchive -ldw -lelf $(STATIC_ELF) -ljson-c -lprotobuf-c -liberty -lbz2 -llzma -lzstd -llz4 -lz $(if $(DEFLATE),-ldeflate) -lm
 # What would load libraries while it runs; analyzer/cli/static/ has the replacements. The linker
 # warns of every other function that would.

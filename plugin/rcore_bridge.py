@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """librcore for debuggers written in Python: what GDB and LLDB share.
 
-The C ABI as a Target, and no more: rcore_session.py has what is done with it. Nothing of a debugger is
-imported here. Every failure is an Error with one line.
+Wraps the C ABI as a Target; rcore_session.py uses it. This file imports nothing of a debugger. Every failure is an Error with one line.
 """
 
 import ctypes

@@ -14,7 +14,7 @@
  *
  * A file that is opened to be read must be a regular file or a folder. This
  * includes what libraries open: a FIFO would block them, and merely opening a
- * device can have effects.
+ * device can have side effects.
  *
  * (A filter of seccomp(2) without libseccomp: the library would have to be in
  * every debugger that loads librcore, to translate a list of names.)

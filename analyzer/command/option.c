@@ -22,7 +22,7 @@ struct rcore_error *rcore_strings_add(struct rcore_strings *words, const char *w
 	return NULL;
 }
 
-/* Fails: the value is not one of the choices. */
+/* Returns the error for a value that is not one of the choices. */
 static struct rcore_error *bad_choice(const struct rcore_option *option, const char *value)
 {
 	char escaped[64], choices[128] = "";

@@ -6,7 +6,7 @@
 
 #include "base/grow.h"
 
-/* The tree downwards; 0: none, as vertex 0 is nobody's child. */
+/* The tree downwards; 0: none, because vertex 0 is no child. */
 struct children {
 	uint32_t *first, *next;
 };

@@ -104,7 +104,7 @@ static const struct credential {
 
 /*
  * "license_key" and "keys of x" may be credentials. These words before "key"
- * say that it is none.
+ * mean that it is none.
  */
 static const char *const open_keys[] = {
 	"primary", "foreign", "sort",  "cache", "partition", "routing", "public",

@@ -163,7 +163,7 @@ struct rcore_ruby {
 	uint64_t progname; /* the String $0; 0: unknown */
 
 	/* Private to the decoders. */
-	struct rcore_arena scratch; /* what the caches hold, but for strings */
+	struct rcore_arena scratch; /* what the caches hold, except strings */
 	struct rcore_cache iseqs, classes, methods, names, labels, data_types;
 	bool is_making_message; /* see inspect_exception.c */
 	/* Pairs of first and last; NULL if not read yet. */

@@ -107,7 +107,7 @@ static bool lacks_ruby(const struct rcore_snapshot *snapshot)
 /* Notes in the snapshot that an order is a guess, or unknown. */
 static void admit(struct rcore_snapshot *snapshot)
 {
-	/* Debug information of a file that is not here helps nobody. */
+	/* If Ruby's file is not here, its debug information is of no use. */
 	const char *how = lacks_ruby(snapshot)
 				  ? "pass --sysroot or --lib-search-path with a folder that "
 				    "has the file of this Ruby"

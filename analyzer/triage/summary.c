@@ -261,7 +261,7 @@ static void write_gvl(const struct rcore_snapshot *snapshot, const struct rcore_
 	rcore_summary_holder(snapshot, holder->current_fiber, out);
 }
 
-/* Nobody waits for it, but for as long as rcore looked, no other thread ran. */
+/* No thread waits for the GVL, but no other one ran while rcore looked. */
 static struct rcore_error *add_gvl(struct rcore_summary *summary,
 				   const struct rcore_thread *holder)
 {

@@ -95,7 +95,7 @@ const struct rcore_frame *rcore_application_frame(const struct rcore_fiber *fibe
 }
 
 /*
- * Whether the wait ends when somebody brings work. A wait for a lock or for the
+ * Whether the wait ends when work arrives. A wait for a lock or for the
  * end of a thread does not, except that a server's main thread waits for the
  * thread that serves.
  */

@@ -398,9 +398,9 @@ bool rcore_needs_activation(const struct rcore_snapshot *snapshot)
 }
 
 /*
- * A frame that ZJIT's code runs is like one of the interpreter: only the native
- * stack tells. The code writes the frame's pc before some calls alone
- * (gen_save_pc_for_gc() of zjit/src/codegen.rs).
+ * A frame that ZJIT's code runs looks like one of the interpreter: only the
+ * native stack shows the difference. The code writes the frame's pc only before
+ * some calls (gen_save_pc_for_gc() of zjit/src/codegen.rs).
  */
 static void find_stale(struct rcore_snapshot *snapshot)
 {

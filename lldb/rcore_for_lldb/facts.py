@@ -14,7 +14,7 @@ _PT_LOAD, _MAX_HEADERS = 1, 64
 _NO_ADDRESS = lldb.LLDB_INVALID_ADDRESS
 
 _UNKNOWN_CALL = 1 << 63  # rcore_plugin_add_thread()
-# LLDB's names where rcore's are others.
+# LLDB's names of registers that have another name in rcore.
 _NAMES = {"eflags": "rflags", "x29": "fp", "x30": "lr"}
 
 
@@ -43,7 +43,7 @@ class Facts:
             self._tell_signal(target, self._process.GetSelectedThread())
 
     def tell_memory(self, target):
-        """What is no thread's."""
+        """Passes what belongs to no thread."""
         target.set_text("machine", self._machine)
         core = core_file(self._process)
         if core:

@@ -2,9 +2,9 @@
 """Parked fibers as threads of LLDB.
 
 LLDB asks an operating system plug-in (../rcore_fibers.py) which threads there are besides those of
-the kernel, each time the process stops. The first ruby-fiber loads it, and it tells of the parked
-fibers as they are at that stop; once the process has run on, of none before the next ruby-fiber. It is
-never unloaded: threads may outlive it then in LLDB 19, which crashes.
+the kernel, each time the process stops. The first ruby-fiber loads it. It then reports the parked
+fibers as they are at that stop; after the process has run, it reports none until the next ruby-fiber.
+It is never unloaded: in LLDB 19, threads may outlive a plug-in that is unloaded, and LLDB crashes.
 """
 
 import os

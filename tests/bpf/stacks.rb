@@ -27,7 +27,7 @@ module Stacks
     lines = test.unload(loaded)
     test.same("last line", "lost 0", lines.pop)
     test.fail("#{lines.size} events for #{truth.size} marks") unless lines.size == truth.size
-    # A native thread of M:N threads keeps the gem's pointer when it goes on to the next one.
+    # A native thread of M:N threads keeps the gem's pointer when it moves on to the next one.
     contexts = !environment.key?("RUBY_MN_THREADS")
     lines.each do |line|
       number, _, found, context, labels = line.split("\t", -1)

@@ -82,7 +82,7 @@ static const struct {
 	{"ec.cfp", FLIP_FRAME_LOST | FLIP_FRAME_POPPED},
 	{"ec.thread_ptr", FLIP_FIBER_LINKS | FLIP_FIBER_STATE},
 
-	/* NULL says that there is none. */
+	/* NULL means that there is none. */
 	{"thread.self", FLIP_THREAD_STATE},
 	{"thread.nt", TID},
 	{"thread.root_fiber", FLIP_FIBER_STATE},

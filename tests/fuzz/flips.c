@@ -251,7 +251,7 @@ enum outcome {
 	MARKED,   /* the snapshot says that it is not whole */
 	ALLOWED,  /* by a rule */
 	INVENTED, /* by none */
-	BROKEN,   /* out of bounds, or a report that is none */
+	BROKEN,   /* out of bounds, or not a valid report */
 	OUTCOME_COUNT,
 };
 

@@ -355,7 +355,7 @@ module Plants::Planters
     Fiber.yield
   end
 
-  # What a constant that cannot be seen leaves behind.
+  # Refers to a private constant, which ec->private_const_reference then holds.
   private def hidden_constant
     Class.new { const_set(:X, 1); private_constant(:X); def self.const_missing(_); 1; end }.class_eval("self::X")
     nil

@@ -103,7 +103,7 @@ try("openssl") { [OpenSSL::Timestamp::Request.new, OpenSSL::Timestamp::Factory.n
 GC.start
 GC.disable
 trap("QUIT", "SYSTEM_DEFAULT")
-# All T_DATA of the heap, not just those above. 2.7 would go on with what a block makes.
+# All T_DATA of the heap, not just those above. to_a comes first, because 2.7 would also yield what the block creates.
 facts = ObjectSpace.each_object.to_a.map { |object| ObjectSpace.dump(object) }.grep(/"type":"DATA"/).map do |line|
   JSON.parse(line).values_at("address", "struct", "references")
 end

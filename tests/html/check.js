@@ -16,7 +16,7 @@ const MOST = 60; // stacks of a page that are compared; the others are like them
 const LIMIT = 120000;
 
 // The pages of the program `wanted` must have what a test looks for.
-const needs = (name, wanted, has) => !name.startsWith(wanted) || has ? [] : ["there is none to look at"];
+const needs = (name, wanted, has) => !name.startsWith(wanted) || has ? [] : ["the page has none of these"];
 
 // Writes a page of the same program with other data, and returns its URL.
 function pageOf(files, data, path) {

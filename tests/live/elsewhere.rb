@@ -245,7 +245,7 @@ module Elsewhere
         ["break rcore_running_time_gvl", "run"] =>
           "rcore: not everything could be read: reading was not complete when the process was resumed after 2 s; " }.each do |commands, words|
         commands = ["set debuginfod enabled off", *commands, "shell sleep 2.5", "delete", "continue"].flat_map { |command| ["-ex", command] }
-        # When GDB lets rcore go on, the thread that reads may still be faster than the one that resumes the process.
+        # When GDB resumes rcore, the thread that reads may still be faster than the one that resumes the process.
         said = Array.new(ATTEMPTS) do
           _, err, = Open3.capture3(*LiveCase::ROOT, "gdb", "-nx", "-q", "-batch", *commands, "--args", Suite::RCORE,
                                    "pack", "-p", pid.to_s, "-o", File.join(folder, "pack"))

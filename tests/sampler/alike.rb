@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 
-# Labels of threads and fibers that wait in the same frames as before, for another request: nothing but the labels shows that.
+# Labels of threads and fibers that wait in the same frames as before, but for another request: only the labels show that.
 module Alike
   SECONDS = 3
   # The share of the expected() requests that must have been seen. It is not 1,

@@ -7,9 +7,9 @@
 
 /*
  * Up to 2.7, and in 3.1 and 3.2, a frame is counted before it is written
- * (vm_push_frame() of vm_insnhelper.c). Until then what an older frame left in
- * its place is there, which may be a sound frame: then rcore shows a stack that
- * was never recorded. That is excused only if the frame was written later.
+ * (vm_push_frame() of vm_insnhelper.c). Until then, its place has what an older
+ * frame left there. If that is a valid frame, rcore shows a stack that was never
+ * recorded. This is excused only if the frame was written later.
  */
 struct filling {
 	struct cursor cursor; /* of the thread that moved */
@@ -20,13 +20,13 @@ struct filling {
 };
 
 /*
- * It takes so many instructions to write a frame, at most: 28 were seen, of
- * which a loop sets local variables to nil.
+ * A frame is written with at most this many instructions: 28 were seen, with a
+ * loop that sets local variables to nil.
  */
 enum { FILLING = 32 };
 
 /*
- * Notes where the interpreter stands after a step. If the innermost frame is
+ * Notes where the interpreter is after a step. If the innermost frame is
  * complete or gone, and was so when a state was excused, that is a finding.
  */
 void filling_note(struct filling *filling, struct analysis *analysis, struct findings *findings,

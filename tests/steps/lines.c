@@ -129,8 +129,8 @@ static void check(struct findings *findings, const struct lines *lines,
 		return;
 	if (states_has(&lines->stacks, hashes.stack))
 		return;
-	/* Of what compiled code runs the line may not be known; while the interpreter looks for who handles an
-	 * exception, a frame's pc is where it will go on, on a line that has not begun. */
+	/* The line of what compiled code runs may not be known. While the interpreter looks for a handler of an
+	 * exception, a frame's pc is where it will continue, on a line that has not begun. */
 	bool known = states_has(&lines->callers, hashes.callers);
 	findings->excused |= !known && is_pushing;
 	if (!known || (!first->pc_stale && states_has(&lines->starts, hashes.start)))

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into a Ruby that tests/stops/run stops at random: says what Ruby itself takes for the
- * stacks of that very moment.
+ * Preloaded into a Ruby that tests/stops/run stops at random: writes what Ruby itself says the stacks
+ * are at that moment.
  *
  * The harness stops the process with SIGSTOP, lets rcore look, queues MOMENT for every kernel
  * thread, and continues the process. A thread enters the handler before it executes another
  * instruction of its own. When all have come, each that Ruby knows forks: the child asks Ruby for
  * backtraces, in a copy of the memory that nothing has changed, and may crash or hang in it without
- * harm. Then the program goes on. Nothing here runs before the first stop.
+ * harm. Then the program continues. Nothing here runs before the first stop.
  *
- * Two truths, because the first one allocates objects and the moment may be one of the collector:
- * rb_make_backtrace() and Thread#backtrace, and rb_backtrace(), which only reads and prints. They are
- * written as records, "TAG LENGTH\nBYTES\n".
+ * There are two truths: rb_make_backtrace() and Thread#backtrace, which allocate objects and so fail
+ * during a garbage collection, and rb_backtrace(), which only reads and prints. They are written as
+ * records, "TAG LENGTH\nBYTES\n".
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -39,7 +39,7 @@
 typedef uintptr_t VALUE;
 typedef uintptr_t ID;
 
-/* Of the Ruby that this is loaded into; weak, because some are not there in each release. */
+/* Of the Ruby that this is loaded into; weak, because no release has all of them. */
 #define RUBY(type, name, ...) extern type name(__VA_ARGS__) __attribute__((weak))
 RUBY(int, ruby_native_thread_p, void);
 RUBY(int, rb_during_gc, void);
@@ -283,7 +283,7 @@ static void on_moment(int signo, siginfo_t *info, void *context)
 	if (!wait_for(&control->arrived, expected)) {
 		atomic_fetch_add(&control->late, 1);
 	} else if (ruby_native_thread_p()) {
-		/* Not fork(): it waits for locks. No signal at its end: the program's own children are its business. */
+		/* Not fork(), which waits for locks. The child's end sends no signal, because the program may handle that of its children. */
 		child = syscall(SYS_clone, 0, 0, 0, 0, 0);
 		if (child == 0)
 			tell_all(number, tid);
@@ -296,7 +296,7 @@ static void on_moment(int signo, siginfo_t *info, void *context)
 	errno = error;
 }
 
-/* What the program starts is not watched. */
+/* Programs that the program starts are not watched. */
 __attribute__((constructor)) static void prepare(void)
 {
 	struct sigaction action = {.sa_sigaction = on_moment,

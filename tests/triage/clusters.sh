@@ -77,7 +77,7 @@ status=0
 [ $status = 4 ] || fail "all are new: status $status"
 status=0
 "$rcore" triage "$work/cores" --baseline "$top/README.md" 2>"$work/err" || status=$?
-[ $status = 2 ] || fail "a baseline that is none: status $status"
+[ $status = 2 ] || fail "a baseline that is not one: status $status"
 grep -q 'README.md, line 1' "$work/err" || fail "$(cat "$work/err")"
 status=0
 "$rcore" triage "$work/cores" --baseline "$work" 2>"$work/err" || status=$?

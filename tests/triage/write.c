@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes each format of each snapshot that the unit tests have into a folder, for formats.py to hold them to
- * their schemas: NAME-FORMAT plus the format's ending.
+ * Writes each snapshot of the unit tests in each format to a folder, as NAME-FORMAT plus the format's ending.
+ * formats.py then checks the files against their schemas.
  *
  *	write DIR
  */

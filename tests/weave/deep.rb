@@ -9,8 +9,8 @@ def deeper(left)
   Weave.yield { Weave.note; deeper(left - 1) }
 end
 
-# Ruby to C to Ruby until no more than `left` bytes of the stack are: Ruby looks for its own
-# end in some of its functions, and would raise an exception.
+# Calls from Ruby to C to Ruby until less than `left` bytes of the stack are left. Ruby itself
+# checks for the end of the stack in some of its functions, and would raise an exception.
 def fill(left, stack_end = Weave.stack_end)
   Weave.note
   return Weave.overflow(:deeper) if Weave.room(stack_end) < left
@@ -22,7 +22,7 @@ def in_fiber
   Fiber.new { Weave.start; Weave.note; yield }.resume
 end
 
-# The thread goes on once the other one has noted all of its functions.
+# The thread continues when the other one has noted all of its functions.
 def in_thread
   Weave.note
   Thread.new { Weave.start; Weave.note; Thread.pass until Weave.sleepers == 1; yield }

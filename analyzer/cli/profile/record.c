@@ -15,7 +15,7 @@
 #include "cli/profile/profile_screen.h"
 #include "cli/profile/record_private.h"
 
-/* Replaces nothing until there is something to replace it with. */
+/* Names the output. Replaces an older file only if there is a recording. */
 static struct rcore_error *keep(struct rcore_record *record)
 {
 	if (!record->path || record->is_kept || !rcore_record_has_result(record))
@@ -39,7 +39,7 @@ static struct rcore_record_summary shown_of(const struct rcore_record *record)
 		.started = started->pid ? started : NULL};
 }
 
-/* The writer does not know the name of the file. */
+/* Adds the file's name to an error of the writer, which does not know it. */
 static struct rcore_error *name_output(const struct rcore_record *record,
 				       struct rcore_error *err)
 {

@@ -13,10 +13,10 @@
  *	0  r15			0   d8 ... d15		0   d8 ... d15
  *	1  r14			8   x19 ... x28		8   x19 ... x28
  *	2  r13			18  x29			18  x29
- *	3  r12			19  x30			19  x30: go on here
- *	4  rbx			20  go on here
+ *	3  r12			19  x30			19  x30: resume here
+ *	4  rbx			20  resume here
  *	5  rbp			21  nothing
- *	6  go on here
+ *	6  resume here
  */
 struct saved {
 	unsigned char slot, number; /* the register's number in elf_gregset_t */

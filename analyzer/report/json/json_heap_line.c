@@ -76,7 +76,7 @@ static void write_address(uint64_t address, FILE *out)
 	putc_unlocked('"', out);
 }
 
-/* dump_append_g(); Ruby prints what is no number as in "%#g" of its own. */
+/* dump_append_g(). Ruby's own "%#g" prints NaN and infinities like this. */
 static void write_float(double real, FILE *out)
 {
 	if (isnan(real))

@@ -9,8 +9,8 @@
 
 /*
  * V8's format, as its HeapSnapshotJSONSerializer writes it and the
- * HeapSnapshotLoader of Chrome DevTools reads it: flat arrays of numbers, whose
- * meaning "meta" tells. Readers look for the keys in this order. Node 0 is the
+ * HeapSnapshotLoader of Chrome DevTools reads it: flat arrays of numbers, which
+ * "meta" describes. Readers look for the keys in this order. Node 0 is the
  * root. An edge names its target by the index of the target's first number.
  */
 static const char meta[] =

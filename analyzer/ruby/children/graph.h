@@ -15,14 +15,14 @@ struct rcore_error *rcore_graph_slots(struct rcore_ruby *ruby, uint64_t objspace
 				      struct rcore_heap *ret);
 
 /*
- * Adds the edges of all nodes. References to what is no used slot are counted
- * in dangling_edges. Errors: NO_MEMORY, LIMIT (2^32 edges).
+ * Adds the edges of all nodes. References to anything but a used slot are
+ * counted in dangling_edges. Errors: NO_MEMORY, LIMIT (2^32 edges).
  */
 struct rcore_error *rcore_graph_edges(struct rcore_ruby *ruby, struct rcore_heap *heap);
 
 /*
- * Call it after each page, with how many there were so far: now and then, it
- * takes what was read of a core out of this process's memory, which would
+ * Call it after each page, with the number of pages so far. Now and then, it
+ * releases the pages of a core's mapping, because this process's memory would
  * otherwise grow by the size of the core.
  */
 void rcore_graph_release(struct rcore_ruby *ruby, size_t spans);

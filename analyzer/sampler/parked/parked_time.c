@@ -28,9 +28,8 @@ void rcore_parked_add_sample(struct rcore_sampler *sampler, struct rcore_parked 
 
 /*
  * Returns how long a fiber was parked after its last sample, on average. If it
- * has ended, and lived for less than the time before it was found, that time
- * would have hidden others like it, which came and went, so it also stands for
- * these.
+ * has ended, and lived for less than the time before it was found, others like
+ * it may have come and gone unseen in that time, so it also represents these.
  */
 static uint64_t rest_of(const struct rcore_parked *parked, uint64_t time, bool has_ended)
 {

@@ -14,7 +14,7 @@
  *
  * When a fiber ends, or its thread is seen to run it, only the looks before and
  * after show how long it was parked. So a fiber is left out only for a part of
- * the time for which it has been parked, as far as that is known.
+ * the time for which it is known to have been parked.
  */
 enum {
 	FEWEST = 1, /* samples of a fiber per second */

@@ -235,7 +235,7 @@ static struct rcore_error *find_wholes(const struct rcore_heap *heap, uint32_t *
 			uint32_t target = heap->target[i];
 			if (target == node || whole[target] == node || !is_part(heap, target))
 				continue;
-			/* Itself: it belongs to nobody. */
+			/* A second owner: the part then belongs to itself. */
 			whole[target] = whole[target] == RCORE_HEAP_NONE ? node : target;
 		}
 	return NULL;

@@ -17,7 +17,7 @@ enum rcore_tracee_state {
 
 struct rcore_tracee {
 	int tid;
-	bool sleeps;         /* as far as it was known when it was seized */
+	bool sleeps;         /* according to `sleepers`, when it was seized */
 	bool is_interrupted; /* asked to stop */
 	enum rcore_tracee_state state;
 	int signal; /* that it was about to receive */
@@ -27,7 +27,7 @@ struct rcore_tracee {
 
 struct rcore_tracees {
 	int folder; /* of /proc/PID; all other members may start as zero */
-	/* NULL: nobody knows which threads sleep. Not owned. */
+	/* NULL: it is not known which threads sleep. Not owned. */
 	const struct rcore_live_sleepers *sleepers;
 	struct {
 		struct rcore_tracee *items;

@@ -37,7 +37,7 @@ static const char *folder_of(const char *path, char ret[PATH_MAX])
 }
 
 /*
- * In a folder where everybody may create files, somebody else may have created
+ * In a folder where everybody can create files, somebody else may have created
  * this one for rcore to write to.
  */
 static bool is_trap(const char *path, const struct stat *status)

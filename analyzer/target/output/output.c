@@ -452,8 +452,8 @@ struct rcore_error *rcore_output_append(const char *path, const char *line, size
 			"%s: is not a regular file; remove it, or name another file", escaped);
 	} else if (status.st_uid != geteuid() || status.st_nlink != 1) {
 		/*
-		 * In a folder that everybody may write, somebody else may have
-		 * put it there.
+		 * In a folder that everybody can write to, somebody else may
+		 * have put it there.
 		 */
 		err = rcore_error_create(RCORE_ERROR_USAGE,
 					 "%s: belongs to another user, or has another hard "

@@ -134,8 +134,8 @@ static struct rcore_error *add_known_waiters(struct rcore_waits *waits)
 }
 
 /*
- * Keeps the locks that somebody holds, and drops those that were found only
- * because somebody waits for them.
+ * Keeps the locks that a fiber holds, and drops those that were found only
+ * because a fiber waits for them.
  */
 static struct rcore_error *keep_locks(struct rcore_waits *waits)
 {

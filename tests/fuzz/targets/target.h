@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * What libFuzzer calls, and driver.c where there is none: each target is a program of its own with this
- * function. Whatever the bytes, it returns: what must not be aborts.
+ * Each target is a program of its own with this function. libFuzzer calls it, or driver.c if there is no libFuzzer.
+ * It returns whatever the bytes are, and aborts if something happened that must not happen.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

@@ -523,7 +523,7 @@ END_TEST
 
 /*
  * Each word of the stack is replaced by misleading values: the walk ends,
- * explains why or reaches the end, and claims no more than it knows.
+ * explains why or reaches the end, and never claims more than it knows.
  */
 START_TEST(corrupt)
 {

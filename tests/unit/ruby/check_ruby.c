@@ -127,7 +127,7 @@ static void check_find(const char *name, uint64_t expected)
 	ck_assert_uint_eq(found, expected);
 }
 
-/* A unit that is none, such as one that is being added, hides only its own. */
+/* An invalid unit, such as one that is being added, hides only its own IDs. */
 START_TEST(test_find_id)
 {
 	begin(_i);

@@ -179,7 +179,7 @@ END_TEST
 
 /*
  * The innermost frame may not be filled yet, and have the sp of one from
- * before. The values that are read end there. An environment behind them is not
+ * before. The values that are read end there. An environment after them is not
  * one in the heap.
  */
 START_TEST(environments_are_read)

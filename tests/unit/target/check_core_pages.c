@@ -76,7 +76,7 @@ START_TEST(fails_after_the_end)
 }
 END_TEST
 
-/* Pages that are read once suit, however many; not the same ones, in turn. */
+/* Repeated reads of one page suit; reads all over the file do not. */
 START_TEST(notices_random_reads)
 {
 	int fd = make_file();

@@ -20,9 +20,9 @@
 #include "target/live/pages/live_pages_private.h"
 
 /*
- * Pages that rested are read again in whatever order they were woken, and only
- * they: this program changes all of them after the copy. So is the last page,
- * which is met only after the others were noted.
+ * This program changes all pages after the copy. Those that rested are read
+ * again only if they were woken, in whatever order. The last page, which is
+ * first read after the others were noted, is read again, too.
  */
 START_TEST(wakes_in_any_order)
 {

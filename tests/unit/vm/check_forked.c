@@ -25,7 +25,7 @@ static bool has_stacks(void)
 
 /*
  * The child of a fork: the thread still has its parent's id, and the core has
- * no thread pointer. The stack tells whose the registers are.
+ * no thread pointer. The stack shows whose registers these are.
  */
 START_TEST(test_forked)
 {
@@ -74,7 +74,7 @@ START_TEST(test_strangers)
 }
 END_TEST
 
-/* A thread pointer tells whose the kernel thread is: here, no thread's. */
+/* A thread pointer shows which thread a kernel thread runs: here, none. */
 START_TEST(test_known_pointer)
 {
 	world_begin(_i);

@@ -199,7 +199,7 @@ END_TEST
 
 /*
  * Kinds of the passed block: a Proc, a Symbol, a block that is not an object
- * yet, or C's.
+ * yet, or a block in C.
  */
 START_TEST(test_block_parameter)
 {

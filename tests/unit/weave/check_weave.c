@@ -145,8 +145,8 @@ static const struct {
 	{"FraF", "nXiaiX", "nX.F.ri.aaiX.F"},
 	{"Fra", "nXian", "nX.F.ri.aan"},
 	/*
-	 * The same, from a part of it that has no name; where it is none's
-	 * method, it says nothing.
+	 * The same, from a part of the method that has no name. A part of no
+	 * known method says nothing.
 	 */
 	{"FraF", "nXiPiX", "nX.F.ri.aPiX.F"},
 	{"FrbF", "nXiPbiX", "nX.F.riP.bbiX.F"},
@@ -183,8 +183,8 @@ static const struct {
 	{"Fa", "nXaiLn", "nX.F.aaiLn"},
 	{"", "nnn", "nnn"},
 	/*
-	 * Popped, and its activation not left: by `leave`, or by an exception
-	 * that goes on.
+	 * The frame was popped, by `leave` or by an exception that is not
+	 * handled here, but its activation has not returned yet.
 	 */
 	{"Fa", "nXaiX", "nX.F.aaiX"},
 	{"Fa", "nXaiXin", "nX.F.aaiXin"},

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# C enters the interpreter once in each stack, or never: no stack tells the function that
-# runs Ruby code from those that started the stack.
+# C enters the interpreter once in each stack, or never, so no stack shows which function
+# runs Ruby code and which ones started the stack.
 #: ext notes=main also=gcore variants=main,method,fiber,enumerator,thread
 require_relative "../ext/weave_ext"
 

@@ -178,7 +178,7 @@ bool rcore_unset_record_x86(const uint8_t *pc, size_t size, size_t *words)
 	 * Of a method that is not compiled yet: mov $imm,%r11; jmp TRAMPOLINE.
 	 */
 	static const uint8_t load[] = {0x49, 0xbb};
-	/* ... which goes on to what was compiled: jmp *%r11. */
+	/* ... which continues in what was compiled: jmp *%r11. */
 	static const uint8_t jump[] = {0x41, 0xff, 0xe3};
 	if (size < LOAD + JUMP)
 		return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An interpreter of two instructions, built from the parts that CRuby's has (image/unwind/activation.h), for
  * a test that loads it. INLINED: core() is run() itself. LOOP: part of run() is a function that calls core(),
- * too, as vm_exec_loop. FEW: nobody else calls run(). */
+ * too, as vm_exec_loop. FEW: no other function calls run(). */
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
