@@ -44,7 +44,7 @@ static const struct rcore_option redact_options_secrets[] = {
 
 static const struct rcore_option process_options[] = {
 	{"pid", 'p', RCORE_OPTION_PID, MEMBER(pid), "PID|NAME",
-	 "Read a running process: stop it for some milliseconds, then resume it. NAME is part "
+	 "Read a running process: stop it for a few milliseconds, then resume it. NAME is part "
 	 "of its title; `rcore ps` lists them",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"container", 0, RCORE_OPTION_TEXT, MEMBER(container), "ID",

@@ -82,7 +82,7 @@ static const struct rcore_option options[] = {
 	 "Give up on a core after TIME: seconds, or 90s, 5m or 1h (120)",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{"memory-limit", 0, RCORE_OPTION_AMOUNT, MEMBER(megabytes), "MIB",
-	 "Limit rcore's own memory for each core (2048), without the core itself",
+	 "Limit rcore's own memory for each core (2048), not counting the core itself",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };

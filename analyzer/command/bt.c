@@ -46,10 +46,10 @@ const struct rcore_command rcore_command_bt = {
 	.name = "bt",
 	.verb = "bt",
 	.summary = "the stack of one fiber",
-	.doc = "Print one stack, with Ruby and native frames in one list. By default, it is "
-	       "that of the fiber that died or of the main thread; if a kernel thread without "
-	       "Ruby died, its native stack; in a debugger, the stack of the selected fiber or "
-	       "thread.",
+	.doc = "Print one stack, with Ruby and native frames in one list. By default, this is "
+	       "the stack of the fiber that died, or otherwise of the main thread. If a kernel "
+	       "thread without Ruby died, it is that thread's native stack. In a debugger, it "
+	       "is the stack of the selected fiber or thread.",
 	.options = options,
 	.size = sizeof(struct arguments),
 	.is_of_selection = true,

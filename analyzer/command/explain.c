@@ -38,7 +38,7 @@ const struct rcore_command rcore_command_explain = {
 	.summary = "how the signature of the crash was computed",
 	.doc = "Print how rcore computed the signature of a crash: the lines that were hashed, "
 	       "and for each frame, whether and why it counts in the loose and in the strict "
-	       "form. Two crashes with the same loose signature are very likely the same "
+	       "signature. Two crashes with the same loose signature are very likely the same "
 	       "crash, even with other Rubies and paths. If the strict signature is the same, "
 	       "they also took the same path through the code.",
 	.options = options,

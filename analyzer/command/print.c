@@ -18,7 +18,7 @@ static const struct rcore_option options[] = {
 	{"json", 'j', RCORE_OPTION_FLAG, MEMBER(json),
 	 .help = "Print JSON, with the contents of each value"},
 	{"id", 0, RCORE_OPTION_FLAG, MEMBER(id),
-	 .help = "The numbers are IDs: print their Symbols"},
+	 .help = "Treat the numbers as IDs, and print their Symbols"},
 	RCORE_OPTIONS_OF_LIMITS(MEMBER(limits), "1 MiB"),
 	{0},
 };

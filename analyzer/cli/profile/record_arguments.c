@@ -45,7 +45,7 @@ const struct rcore_option rcore_record_options[] = {
 	 "fail instead; no: the default, except with --system",
 	 ebpf_names, .completion = RCORE_COMPLETE_NOTHING, .implied = "auto"},
 	{"kernel", 0, RCORE_OPTION_FLAG, MEMBER(kernel),
-	 .help = "Add the kernel's frames; with --ebpf, --system or --off-cpu"},
+	 .help = "Add the kernel's frames. Works with --ebpf, --system and --off-cpu"},
 	{"off-cpu", 0, RCORE_OPTION_FLAG, MEMBER(off_cpu),
 	 .help = "Instead of sampling, record each time that a thread leaves its processor: "
 		 "where, and for how long. Needs BPF, like --ebpf"},
