@@ -159,7 +159,7 @@ module OffCpu
   # are more recordings until it does.
   ATTEMPTS = 10
 
-  # M:N threads: those that leave and enter kernel threads do not lend their waits to one that keeps its own.
+  # M:N threads that leave and enter kernel threads: their waits do not count for a thread that keeps its kernel thread.
   def self.many(test, ruby, workshop)
     locks = []
     test.truth_of(ruby, workshop, "locked.rb", environment: { "RUBY_MN_THREADS" => "1" }) do |pid|

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An extension that does what none may do; broken.rb calls it. */
+/* An extension that breaks rules of CRuby's C API; broken.rb calls it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

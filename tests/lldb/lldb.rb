@@ -31,14 +31,14 @@ class Lldb
     drive(commands) { |arguments| [rcore, "lldb", "--debugger", @program, *target, "--", *arguments] }
   end
 
-  # Without a target of rcore's: the plugin is imported, and `before` done.
+  # Without `rcore lldb`: imports the plugin, and runs the commands `before`.
   def bare(rcore, before, commands)
     script = File.expand_path("../../lldb/rcore_lldb.py", __dir__)
     lines = ["command script import #{script}", *before].flat_map { |line| ["-o", line] }
     drive(commands, "RCORE_LIBRARY" => File.join(File.dirname(rcore), "librcore.so.0")) { |arguments| [@program, *lines, *arguments] }
   end
 
-  # A core as people without rcore open it.
+  # Opens a core as people do who have no rcore.
   def plain(core, ruby, commands)
     opened(core, ruby.outside(ruby.program), ruby.root, commands)
   end
@@ -48,7 +48,7 @@ class Lldb
     drive(commands) { |arguments| [@program, *sysroot, "--core", core, executable, *arguments] }
   end
 
-  # Returns nil if none can be asked for a port of its own.
+  # Returns nil if this release has no server that can choose its port.
   def server
     "lldb-server-19" if @program == "lldb-19"
   end

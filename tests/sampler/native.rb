@@ -39,7 +39,7 @@ module Native
     frames.none? { |frame| frame["kind"] == "native" }
   end
 
-  # Of the methods' time on a processor, as much is in the library as the program noted.
+  # Checks that the share of a method's processor time that is in the library is what the program noted.
   # `count` is how many samples the recording has.
   def self.compare(test, recording, notes, count)
     seen = Hash.new(0)

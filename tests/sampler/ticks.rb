@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 require "zlib"
 
-# When rcore looked at the threads of a recording (docs/recording.md). A sample that is like the one before it is added to that one, so
-# only ticks are known at which a thread's samples changed: the time between two ticks in which it changed.
+# When rcore looked at the threads of a recording (docs/recording.md). A sample that is like the previous one is added to it, so only
+# those ticks are known at which a thread's samples changed.
 class Ticks
   # Nanoseconds since 1970: two ticks, of which only the second one saw the change.
   Gap = Struct.new(:from, :to) do
@@ -31,8 +31,8 @@ class Ticks
     @gaps.select { |gap| moments.any? { |moment| (moment * 1e9).between?(gap.from, gap.to) } }.sum(&:seconds)
   end
 
-  # How many samples of equal CPU time are as exact as these. On a busy machine, rcore takes fewer, and some stand for much more time
-  # than others.
+  # How many samples with equal CPU times would be as exact as these. On a busy machine, rcore takes fewer samples, and some represent
+  # much more time than others.
   def weighed
     busy = @samples.select { |sample| sample[:cpu].positive? }
     busy.sum { |sample| sample[:cpu] }**2 / busy.sum { |sample| sample[:cpu]**2 / sample[:count].to_f }

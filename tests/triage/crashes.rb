@@ -4,9 +4,9 @@ require "open3"
 require_relative "../support/draw"
 require_relative "crash"
 
-# Each way to die of programs/crash, on two Rubies that each run draws: what rcore says of its cause against what the
-# program said beforehand, whom it blames, and that a signature stands for one kind of crash, on all Rubies and whatever
-# is edited.
+# Runs each way to die of programs/crash, on two Rubies that each run draws. Compares the cause that rcore reports with
+# what the program wrote before it died, and checks the frame to blame. A signature must be that of one kind of crash, on
+# all Rubies and after any edit.
 class Crashes
   RCORE = ENV["RCORE"] || File.expand_path("../../build/rcore", __dir__)
   KINDS = File.read(File.join(Crash::PROGRAMS, "crash/main.rb")).scan(/^  "(\w+)" => /).flatten.freeze

@@ -75,7 +75,7 @@ static void begin(void)
 
 /*
  * Turns half of the words into addresses of code or of the stack itself, as a
- * real stack has them: random words are hardly ever any.
+ * real stack has them: random words hardly ever are.
  */
 static uint64_t translate(uint64_t word, size_t size)
 {

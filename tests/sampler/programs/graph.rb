@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Random calls of methods that take less than a microsecond, for ever:
+# Random calls of methods that take less than a microsecond, forever:
 #
 #	graph.rb SEED [blocks]
 #

@@ -18,7 +18,7 @@ def after_main
   end
 end
 
-# Ends the main thread of the process, while others go on. Fiddle releases the
+# Ends the main thread of the process, while others continue. Fiddle releases the
 # GVL before it calls a function.
 def end_main_thread
   require "fiddle"

@@ -533,8 +533,8 @@ START_TEST(test_heap_changing)
 	ck_assert_uint_eq(visited.count, 3);
 
 	/*
-	 * A new page is blank; another blank one is not a page. Nor is one
-	 * that stands where the body of a page is that the list lacks.
+	 * One blank page is a new page; a second one is not a page. Nor is one
+	 * in the place of a page that the list lacks, if that has a body.
 	 */
 	visited = (struct visited){0};
 	uint64_t blank = fake_alloc(&fake.target, fake.layout.heap_page.size, 8);
@@ -571,7 +571,7 @@ START_TEST(test_heap_changing)
 	fake_put_field(&fake.target, third, &fake.layout.heap_page.start, start);
 	fake_put(&fake.target, blank + (uint64_t)fake.layout.heap_page.mark_bits.offset, 0);
 
-	/* What follows the list and looks blank stands in for no lost page. */
+	/* A blank page after the end of the list does not replace a lost one. */
 	fake_put_field(&fake.target, objspace, &fake.layout.objspace.heap_pages_allocated, 2);
 	fake_put(&fake.target, list, first);
 	fake_put(&fake.target, list + 8, 0);
