@@ -19,17 +19,17 @@ static __always_inline __u64 thread_word(const struct scratch *scratch, __s32 of
 /*
  * Reads an EC and its thread, which become those of the record. Returns false
  * unless the thread is the one that the current native thread runs, as
- * rcore_ruby_ec() explains. Counts those that could not be read.
+ * rcore_ruby_ec() explains. Sets *is_unread if they could not be read.
  */
 static __always_inline bool read_ec(const struct rcore_bpf_process *process,
-				    struct scratch *scratch, __u64 ec)
+				    struct scratch *scratch, __u64 ec, bool *is_unread)
 {
 	const struct rcore_ruby_params *params = &process->params;
 	__u64 thread, pthread;
 	if (!ec)
 		return false;
 	if (bpf_probe_read_user(scratch->ec, sizeof(scratch->ec), (const void *)ec)) {
-		__sync_fetch_and_add(&unread, 1);
+		*is_unread = true;
 		return false;
 	}
 	thread = ec_word(scratch, params->ec_thread);
@@ -37,7 +37,7 @@ static __always_inline bool read_ec(const struct rcore_bpf_process *process,
 		return false;
 	if (bpf_probe_read_user(scratch->thread, sizeof(scratch->thread),
 				(const void *)thread)) {
-		__sync_fetch_and_add(&unread, 1);
+		*is_unread = true;
 		return false;
 	}
 	if (params->thread_native >= 0)
@@ -52,20 +52,27 @@ static __always_inline bool read_ec(const struct rcore_bpf_process *process,
 	return true;
 }
 
-/* Returns false if the current thread runs no Ruby code. */
+/*
+ * Returns false if the current thread runs no Ruby code. Counts it once if that
+ * is not known, because no EC could be read.
+ */
 static __always_inline bool find_ec(const struct rcore_bpf_process *process,
 				    struct scratch *scratch)
 {
 	const struct rcore_ruby_params *params = &process->params;
-	__u64 address = rcore_ruby_address(params, &params->ec, scratch->pointer), thread;
+	__u64 address = rcore_ruby_address(params, &params->ec, scratch->pointer), thread = 0;
+	bool is_unread = false;
 	scratch->record.ec = scratch->record.thread = 0;
-	if (address && read_ec(process, scratch, rcore_ruby_word(address)))
+	if (address && read_ec(process, scratch, rcore_ruby_word(address), &is_unread))
 		return true;
-	if (!process->thread_specific || !scratch->pointer)
-		return false;
-	thread = rcore_ruby_word(scratch->pointer + process->thread_specific);
-	return thread &&
-	       read_ec(process, scratch, rcore_ruby_word(thread + process->thread_ec));
+	if (process->thread_specific && scratch->pointer)
+		thread = rcore_ruby_word(scratch->pointer + process->thread_specific);
+	if (thread &&
+	    read_ec(process, scratch, rcore_ruby_word(thread + process->thread_ec), &is_unread))
+		return true;
+	if (is_unread)
+		__sync_fetch_and_add(&unread, 1);
+	return false;
 }
 
 /*
