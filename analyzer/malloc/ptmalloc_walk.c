@@ -50,29 +50,38 @@ static void set_last(struct rcore_malloc *heap, enum rcore_chunk_state state)
 	heap->state[heap->chunk_count - 1] = (uint8_t)state;
 }
 
-/*
- * If glibc cannot extend a heap, it puts fenceposts at its end, which are too
- * small to be used (sysmalloc()): one of 16 bytes and, in a heap of a thread,
- * an empty one in the last 16 bytes.
- */
-static bool is_fence(uint64_t size, uint64_t rest)
+/* Returns the last chunk of the region; 0: there is none. */
+static uint64_t last_chunk(const struct rcore_malloc *heap)
 {
-	return size == RCORE_CHUNK_ALIGN || (size == 0 && rest == RCORE_CHUNK_ALIGN);
+	const struct rcore_chunk_region *region = &heap->regions[heap->region_count - 1];
+	return region->count ? region->start + (uint64_t)heap->offset[heap->chunk_count - 1] *
+						       RCORE_CHUNK_ALIGN
+			     : 0;
 }
 
 /*
- * Ends the region at a fencepost. If there was only room for the empty one, it
- * follows the rest of the old top, which has 32 bytes and counts as used, but
- * which no malloc() returned.
+ * If glibc cannot extend a heap, it puts fenceposts at its end, which are too
+ * small to be used (sysmalloc()): one of 16 bytes and, in a heap of a thread,
+ * an empty one in the last 16 bytes. If there is only room for the empty one,
+ * it follows the rest of the old top, which has 32 bytes.
+ */
+static bool is_fence(const struct walk *walk, uint64_t chunk, uint64_t size, uint64_t rest)
+{
+	return size == RCORE_CHUNK_ALIGN || (size == 0 && rest == RCORE_CHUNK_ALIGN &&
+					     chunk - last_chunk(walk->heap) == RCORE_CHUNK_MIN);
+}
+
+/*
+ * Ends the region at a fencepost. The rest of the old top before an empty one
+ * counts as used, but no malloc() returned it.
  */
 static void end_at_fence(struct walk *walk, uint64_t chunk, uint64_t size)
 {
 	struct rcore_malloc *heap = walk->heap;
-	struct rcore_chunk_region *region = &heap->regions[heap->region_count - 1];
-	if (!size && region->count) {
-		region->count--;
-		chunk = region->start +
-			(uint64_t)heap->offset[--heap->chunk_count] * RCORE_CHUNK_ALIGN;
+	if (!size) {
+		chunk = last_chunk(heap);
+		heap->chunk_count--;
+		heap->regions[heap->region_count - 1].count--;
 	}
 	end_at(walk, chunk);
 }
@@ -94,7 +103,7 @@ static struct rcore_error *walk_heap(struct walk *walk, uint64_t start, uint64_t
 		if (is_read && heap->chunk_count > first &&
 		    !(flags & RCORE_CHUNK_PREVIOUS_USED))
 			set_last(heap, RCORE_CHUNK_FREE);
-		if (is_read && is_fence(size, end - chunk)) {
+		if (is_read && is_fence(walk, chunk, size, end - chunk)) {
 			end_at_fence(walk, chunk, size);
 			return NULL;
 		}

@@ -309,6 +309,37 @@ START_TEST(each_chunk_of_a_full_heap_is_found)
 }
 END_TEST
 
+/* Damage makes the rest of a thread's old top reach to the empty fencepost. */
+START_TEST(an_empty_fencepost_hides_no_chunk)
+{
+	enum { REST = 48, LONGER = REST + 16 };
+	uint64_t size = LONGER | RCORE_CHUNK_PREVIOUS_USED;
+	struct rcore_malloc other;
+	size_t damaged = 0;
+	if (HAS_OWN_ALLOCATOR)
+		return;
+	begin(fill);
+	for (size_t i = 0; i < heap.region_count && !damaged; i++) {
+		const struct rcore_chunk_region *region = &heap.regions[i];
+		struct rcore_chunk last;
+		if (region->kind != RCORE_CHUNK_REGION_ARENA || !region->count)
+			continue;
+		rcore_malloc_chunk(&heap, region, region->first + region->count - 1, &last);
+		struct iovec local = {&size, 8},
+			     remote = {(void *)(uintptr_t)(last.address - 8), 8};
+		if (last.bytes == REST)
+			damaged =
+				(size_t)process_vm_writev(child.pid, &local, 1, &remote, 1, 0);
+	}
+	ck_assert_uint_eq(damaged, 8);
+	ck_assert_ptr_null(rcore_malloc_init(&source, &other));
+	ck_assert_ptr_nonnull(strstr(other.problem, "is corrupt at"));
+	ck_assert_uint_eq(other.chunk_count, heap.chunk_count);
+	rcore_malloc_deinit(&other);
+	end();
+}
+END_TEST
+
 START_TEST(sums_are_those_of_mallinfo)
 {
 	if (HAS_OWN_ALLOCATOR)
@@ -398,8 +429,11 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {each_chunk_is_found, each_chunk_of_a_full_heap_is_found,
-				      sums_are_those_of_mallinfo, a_corrupt_heap_is_survived,
+	const TTest *const tests[] = {each_chunk_is_found,
+				      each_chunk_of_a_full_heap_is_found,
+				      an_empty_fencepost_hides_no_chunk,
+				      sums_are_those_of_mallinfo,
+				      a_corrupt_heap_is_survived,
 				      another_allocator_is_unknown};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
 		.name = "malloc", .tests = tests, .count = RCORE_COUNT(tests), .timeout = 120});
