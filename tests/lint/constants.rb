@@ -6,6 +6,7 @@
 # only when it runs such a line, and those of benchmarks rarely run.
 require "timeout"
 
+BUILT_IN = Object.constants.freeze
 ROOT = File.expand_path("../..", __dir__)
 
 # A script of the project: what it defines, refers to and requires.
@@ -55,7 +56,7 @@ def program?(path) = File.binread(path, 100).to_s.match?(/\A#!.*\bruby$/)
 paths = Dir.chdir(ROOT) { `git ls-files -co --exclude-standard`.lines(chomp: true).select { |path| File.file?(path) } }
 paths = paths.map { |path| File.join(ROOT, path) }.select { |path| path.end_with?(".rb") || program?(path) }
 scripts = paths.to_h { |path| [path, Script.new(path)] }
-own = scripts.values.flat_map(&:defined).uniq.reject { |name| Object.const_defined?(name) }
+own = scripts.values.flat_map(&:defined).uniq - BUILT_IN
 wrong = paths.select { |path| program?(path) }.flat_map do |program|
   files = closure(scripts, program).keys
   unknown = own - files.flat_map { |path| scripts[path].defined }
