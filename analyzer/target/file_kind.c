@@ -5,10 +5,9 @@
 
 #include "base/count.h"
 
-#define HEAP_DUMP                                                                             \
-	"a dump of a heap as JSON, which other programs read; `rcore heap` reads a core, or " \
-	"a "                                                                                  \
-	"process with -p PID"
+#define HEAP_DUMP                                               \
+	"a dump of a heap as JSON, which other programs read; " \
+	"`rcore heap` reads a core, or a process with -p PID"
 
 /* The text at an offset from the start of the file. */
 static const struct {
