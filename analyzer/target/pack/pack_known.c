@@ -53,18 +53,23 @@ bool rcore_known_read(const uint8_t *note, size_t size, uint64_t limit,
 {
 	uint64_t end = 0, gap, length;
 	for (size_t at = 0; get(note, size, &at, &gap) && get(note, size, &at, &length);) {
-		if (gap > limit - end || length > limit - end - gap)
+		if (gap >= limit - end)
 			return true;
+		/* A truncated file has the beginning of a run. */
+		bool is_cut = length > limit - end - gap;
+		if (is_cut)
+			length = limit - end - gap;
 		struct rcore_known_run *last = ret->count ? &ret->items[ret->count - 1] : NULL;
 		end += gap + length;
-		if (last && !gap) {
-			last->end = end;
-			continue;
-		}
-		struct rcore_known_run *run = rcore_push(ret);
+		bool joins = last && !gap;
+		struct rcore_known_run *run = joins ? last : rcore_push(ret);
 		if (!run)
 			return false;
-		*run = (struct rcore_known_run){end - length, end};
+		if (!joins)
+			run->start = end - length;
+		run->end = end;
+		if (is_cut)
+			return true;
 	}
 	return true;
 }

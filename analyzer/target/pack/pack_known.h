@@ -41,8 +41,9 @@ bool rcore_known_add(struct rcore_known_writer *writer, uint64_t start, uint64_t
 void rcore_known_writer_deinit(struct rcore_known_writer *writer);
 
 /*
- * Reads such a note for pages that have `limit` bytes together. Stops at
- * anything implausible. Returns false if memory is short.
+ * Reads such a note for pages that have `limit` bytes together. Of a run that
+ * ends after that, takes the beginning, and stops. Returns false if memory is
+ * short.
  */
 bool rcore_known_read(const uint8_t *note, size_t size, uint64_t limit,
 		      struct rcore_known_runs *ret);

@@ -100,6 +100,10 @@ START_TEST(knows_its_bytes)
 		rcore_known_deinit(&runs);
 	}
 	ck_assert(rcore_known_read(writer.items, writer.count, 3999999999, &runs));
+	ck_assert_uint_eq(runs.count, 3);
+	ck_assert(runs.items[2].start == 100000 && runs.items[2].end == 3999999999);
+	rcore_known_deinit(&runs);
+	ck_assert(rcore_known_read(writer.items, writer.count, 100000, &runs));
 	ck_assert_uint_eq(runs.count, 2);
 	rcore_known_deinit(&runs);
 	static const uint8_t endless[] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
