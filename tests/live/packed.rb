@@ -28,6 +28,7 @@ module Packed
       [[], *MODES.map { |mode| ["--redact", mode] }, %w[--no-stop]].each do |options|
         same(test, debuggee, [*fixture.analyze, *options], options.join(" "))
       end
+      again(test, debuggee, fixture.analyze)
       in_gdb(test, debuggee, ruby)
     end
   ensure
@@ -62,6 +63,17 @@ module Packed
       Moment.same_parts(test, "#{what} #{part}", mine, other)
     end
     test.same("#{what}: pid", debuggee.pid, found["pid"])
+  end
+
+  # A pack of the pack says the same of the process as the pack.
+  def self.again(test, debuggee, options)
+    file = debuggee.file("again")
+    words = [debuggee.file("packed"), "--sysroot", nothing(debuggee), *options]
+    said, status = Open3.capture2e(Suite::RCORE, "pack", "-o", file, *words.map(&:to_s), binmode: true)
+    test.fail("rcore pack of the pack: #{status.inspect} #{said}") unless [0, 1].include?(status.exitstatus)
+    wanted, found = [words, [file, *words.drop(1)]].map { |all| text(test, *all).sub(all[0], "") }.map(&:lines)
+    wanted.zip(found) { |one, other| break test.fail("packed again:\n-#{one}+#{other}") unless one == other }
+    test.same("packed again: lines", wanted.size, found.size)
   end
 
   # A core like any other: gdb finds the threads and their libraries.

@@ -100,7 +100,7 @@ static struct rcore_error *allocate(const struct rcore_session *session,
 		.stacks = rcore_calloc(room, sizeof(*ret->stacks)),
 	};
 	bool fine = ret->fibers && ret->stacks && (ret->layout || !located->is_found);
-	if (fine && session->target.live)
+	if (fine && snapshot->live.present)
 		fine = rcore_pack_live_init(session, snapshot, &ret->live);
 	if (fine)
 		return NULL;

@@ -59,15 +59,17 @@ static bool add_fds(const struct rcore_snapshot *snapshot, struct rcore_pack_liv
 bool rcore_pack_live_init(const struct rcore_session *session,
 			  const struct rcore_snapshot *snapshot, struct rcore_pack_live *ret)
 {
-	const struct rcore_process *process = session->target.process;
+	const struct rcore_target *target = &session->target;
+	const struct rcore_process *process = target->process;
 	*ret = (struct rcore_pack_live){0};
-	if (!rcore_process_notes(process, &ret->notes) ||
-	    !add_segments(session->target.live, ret) || !add_fds(snapshot, ret) ||
-	    (snapshot->live.stopped && !add_unstopped(process, ret)))
+	if (target->live &&
+	    (!rcore_process_notes(process, &ret->notes) || !add_segments(target->live, ret)))
+		return false;
+	if (!add_fds(snapshot, ret) || (snapshot->live.stopped && !add_unstopped(process, ret)))
 		return false;
 	ret->packed = (struct rcore_packed_live){
 		.facts = snapshot->live,
-		.overdue = session->overdue,
+		.overdue = target->pack ? target->pack->live.overdue : session->overdue,
 		.arguments = snapshot->arguments,
 		.unstopped = ret->unstopped.items,
 		.unstopped_count = ret->unstopped.count,

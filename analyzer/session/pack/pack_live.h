@@ -19,7 +19,10 @@ void rcore_session_record(const struct rcore_target *target, const struct rcore_
  */
 void rcore_session_keep_recorded(const struct rcore_target *target);
 
-/* What a running process has instead of the notes and segments of a core. */
+/*
+ * What is packed of a running process, and of the pack of one. `notes` and
+ * `segments`, which a core has itself, are only set for a process.
+ */
 struct rcore_pack_live {
 	struct rcore_packed_live packed;
 	struct rcore_note_bytes notes;
