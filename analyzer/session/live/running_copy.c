@@ -13,7 +13,9 @@ struct rcore_error *rcore_running_copy(struct rcore_session *session)
 		return NULL;
 	if (!session->settings.max_pause_ms)
 		rcore_live_limit(live, DEFAULT_LIMIT_MS);
-	struct rcore_error *err = rcore_live_copy_all(live, &copied->bytes, &pause);
+	struct rcore_error *err = rcore_live_prepare_copy(live);
+	if (!err)
+		err = rcore_live_copy_all(live, &copied->bytes, &pause);
 	if (err)
 		return err;
 	copied->pause_ns = pause.nanoseconds;

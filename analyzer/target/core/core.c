@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/order.h"
 #include "target/core/core_file.h"
 #include "target/core/core_notes.h"
 #include "target/core/core_pages.h"
@@ -252,6 +253,23 @@ struct rcore_memory *rcore_core_memory(struct rcore_core *core)
 const struct rcore_process *rcore_core_process(const struct rcore_core *core)
 {
 	return &core->process;
+}
+
+bool rcore_core_saved(const struct rcore_core *core, uint64_t address, uint64_t *ret_start,
+		      uint64_t *ret_end)
+{
+	const struct rcore_piece *items = core->segments.items;
+	const size_t count = core->segments.count;
+	size_t i = RCORE_PARTITION_POINT(count, middle, items[middle].end <= address);
+	while (i < count && !items[i].bytes)
+		i++;
+	if (i == count)
+		return false;
+	*ret_start = items[i].start > address ? items[i].start : address;
+	*ret_end = items[i].end;
+	for (i++; i < count && items[i].bytes && items[i].start == *ret_end; i++)
+		*ret_end = items[i].end;
+	return true;
 }
 
 bool rcore_core_is_truncated(const struct rcore_core *core)

@@ -43,6 +43,13 @@ const struct rcore_process *rcore_core_process(const struct rcore_core *core);
 bool rcore_core_segment(const struct rcore_core *core, size_t index, struct rcore_segment *ret);
 
 /*
+ * Finds the first range at `address` or after it whose bytes the core has; of a
+ * pack, without what is only filling. Returns false if there is none.
+ */
+bool rcore_core_saved(const struct rcore_core *core, uint64_t address, uint64_t *ret_start,
+		      uint64_t *ret_end);
+
+/*
  * rcore_core_keep() notes that [start, end) will be read soon. Unless the core
  * is in memory, rcore_core_fetch() starts to read all noted ranges from the
  * disk in the background (read_ahead.h). If rcore_core_is_read_ahead() returns

@@ -276,17 +276,29 @@ void rcore_live_allow_late(struct rcore_live *live, bool allow);
 uint64_t rcore_live_digest(struct rcore_live *live, uint64_t start, uint64_t end);
 
 /*
- * Stops the process once, copies all memory that it may have written, and
- * resumes it. From then on, reads return the memory of that moment. Sets
- * *ret_bytes to the size of the copy, which `live` owns.
- *
- * Estimates first how long the process will be stopped, and refuses if that is
- * over the limit of rcore_live_limit(). If the copy takes longer nevertheless,
- * the process is resumed at the limit. Errors: LIMIT (it takes longer, or
- * memory is short), NO_MEMORY, those of rcore_live_begin().
+ * Prepares a copy of all memory that the process may have written: estimates
+ * how long the process will be stopped for it, refuses if that is over the
+ * limit of rcore_live_limit(), and allocates memory. Errors: LIMIT (it takes
+ * longer, or memory is short), NO_MEMORY, those of rcore_live_begin().
+ */
+struct rcore_error *rcore_live_prepare_copy(struct rcore_live *live);
+
+/*
+ * Stops the process once, makes that copy, and resumes it. From then on, reads
+ * return the memory of that moment. Sets *ret_bytes to the size of the copy,
+ * which `live` owns. Call it soon after rcore_live_prepare_copy(). If the copy
+ * takes longer than was estimated, the process is resumed at the limit. Errors:
+ * as above.
  */
 struct rcore_error *rcore_live_copy_all(struct rcore_live *live, size_t *ret_bytes,
 					struct rcore_live_pause *ret);
+
+/*
+ * Finds the first part at `address` or after it that this copy has, and that is
+ * zeroes as a whole or not at all. Returns false if there is none, or no copy.
+ */
+bool rcore_live_copied(const struct rcore_live *live, uint64_t address,
+		       struct rcore_live_part *ret);
 
 /*
  * Returns an error if the process has ended or was replaced by another program,

@@ -259,14 +259,27 @@ bool rcore_live_copy_finish(struct rcore_live_copy *copy, struct rcore_live_memo
 	return true;
 }
 
+/* Returns the index of the first range that ends after `address`. */
+static size_t first_after(const struct rcore_live_copy *copy, uint64_t address)
+{
+	const struct rcore_live_range *items = copy->ranges.items;
+	return RCORE_PARTITION_POINT(copy->ranges.count, middle,
+				     items[middle].start + items[middle].size <= address);
+}
+
 /* Returns the range that contains `address`, or NULL. */
 static const struct rcore_live_range *range_at(const struct rcore_live_copy *copy,
 					       uint64_t address)
 {
 	const struct rcore_live_range *items = copy->ranges.items;
-	size_t low = RCORE_PARTITION_POINT(copy->ranges.count, middle,
-					   items[middle].start + items[middle].size <= address);
+	size_t low = first_after(copy, address);
 	return low < copy->ranges.count && items[low].start <= address ? &items[low] : NULL;
+}
+
+/* Whether pages of the region that are in no range read as zeroes. */
+static bool has_zeroes(const struct rcore_live_region *region)
+{
+	return region->is_anonymous && region->readable;
 }
 
 /*
@@ -286,7 +299,7 @@ static size_t part_at(const struct rcore_live_copy *copy, uint64_t address, size
 		return range->read - offset < size ? (size_t)(range->read - offset) : size;
 	}
 	const struct rcore_live_region *region = rcore_live_region_at(copy->maps, address);
-	if (!region || !region->is_anonymous || !region->readable)
+	if (!region || !has_zeroes(region))
 		return 0;
 	uint64_t left = RCORE_LIVE_PAGE - address % RCORE_LIVE_PAGE;
 	return left < size ? (size_t)left : size;
@@ -309,4 +322,56 @@ bool rcore_live_copy_read(const struct rcore_live_copy *copy, uint64_t address, 
 		size -= part;
 	}
 	return true;
+}
+
+/* Returns the end of the bytes that were read at `address` of a range. */
+static uint64_t end_of_bytes(const struct rcore_live_copy *copy, size_t index)
+{
+	const struct rcore_live_range *range = &copy->ranges.items[index];
+	uint64_t end = range->start + range->read;
+	for (; ++index < copy->ranges.count && end == range->start + range->size; range++) {
+		if (range[1].start != end || !range[1].read)
+			break;
+		end += range[1].read;
+	}
+	return end;
+}
+
+/* Finds zeroes in [address, limit). */
+static bool find_zeroes(const struct rcore_live_copy *copy, uint64_t address, uint64_t limit,
+			struct rcore_live_part *ret)
+{
+	const struct rcore_live_region *regions = copy->maps->regions;
+	size_t i = RCORE_PARTITION_POINT(copy->maps->region_count, middle,
+					 regions[middle].end <= address);
+	for (; i < copy->maps->region_count && regions[i].start < limit; i++) {
+		if (!has_zeroes(&regions[i]))
+			continue;
+		ret->start = regions[i].start > address ? regions[i].start : address;
+		ret->end = regions[i].end < limit ? regions[i].end : limit;
+		ret->is_zero = true;
+		return true;
+	}
+	return false;
+}
+
+bool rcore_live_copy_part(const struct rcore_live_copy *copy, uint64_t address,
+			  struct rcore_live_part *ret)
+{
+	for (size_t i = first_after(copy, address);; i++) {
+		const struct rcore_live_range *range =
+			i < copy->ranges.count ? &copy->ranges.items[i] : NULL;
+		const uint64_t start = range ? range->start : UINT64_MAX;
+		if (address < start && find_zeroes(copy, address, start, ret))
+			return true;
+		if (!range)
+			return false;
+		address = address > start ? address : start;
+		if (address - start < range->read) {
+			*ret = (struct rcore_live_part){address, end_of_bytes(copy, i), false};
+			return true;
+		}
+		/* The rest of the range cannot be read. */
+		address = start + range->size;
+	}
 }

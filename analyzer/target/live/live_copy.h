@@ -82,4 +82,11 @@ bool rcore_live_copy_finish(struct rcore_live_copy *copy, struct rcore_live_memo
 bool rcore_live_copy_read(const struct rcore_live_copy *copy, uint64_t address, void *buffer,
 			  size_t size);
 
+/*
+ * Finds the first part at `address` or after it that the copy has, and that is
+ * zeroes as a whole or not at all. Returns false if there is none.
+ */
+bool rcore_live_copy_part(const struct rcore_live_copy *copy, uint64_t address,
+			  struct rcore_live_part *ret);
+
 #endif

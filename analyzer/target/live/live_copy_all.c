@@ -160,8 +160,7 @@ static struct rcore_error *set_segments(struct rcore_live *live)
 	return NULL;
 }
 
-struct rcore_error *rcore_live_copy_all(struct rcore_live *live, size_t *ret_bytes,
-					struct rcore_live_pause *ret)
+struct rcore_error *rcore_live_prepare_copy(struct rcore_live *live)
 {
 	rcore_live_forget(live);
 	uint64_t begin = rcore_clock_ns();
@@ -177,8 +176,13 @@ struct rcore_error *rcore_live_copy_all(struct rcore_live *live, size_t *ret_byt
 		err = check_duration(live, scan);
 	if (!err && !rcore_live_copy_prepare(&live->copy, needed(live)))
 		err = rcore_error_no_memory();
-	if (!err)
-		err = rcore_live_begin(live, true);
+	return err;
+}
+
+struct rcore_error *rcore_live_copy_all(struct rcore_live *live, size_t *ret_bytes,
+					struct rcore_live_pause *ret)
+{
+	struct rcore_error *err = rcore_live_begin(live, true);
 	if (err)
 		return err;
 	err = copy_stopped(live);
@@ -190,4 +194,10 @@ struct rcore_error *rcore_live_copy_all(struct rcore_live *live, size_t *ret_byt
 	live->pages.copy = &live->copy;
 	*ret_bytes = live->copy.size;
 	return NULL;
+}
+
+bool rcore_live_copied(const struct rcore_live *live, uint64_t address,
+		       struct rcore_live_part *ret)
+{
+	return live->pages.copy && rcore_live_copy_part(live->pages.copy, address, ret);
 }

@@ -83,6 +83,12 @@ struct rcore_live_range {
 	size_t read;
 };
 
+/* A part of the address space that a copy of the process has. */
+struct rcore_live_part {
+	uint64_t start, end;
+	bool is_zero; /* never written: it reads as zeroes */
+};
+
 /* Reads many ranges in few system calls. */
 void rcore_live_read_batch(struct rcore_live_memory *memory, struct rcore_live_range *ranges,
 			   size_t count);

@@ -2,194 +2,50 @@
 #include "target/pack/core_pack.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "base/filler.h"
-#include "base/grow.h"
-#include "base/text.h"
+#include "base/page_buffer.h"
 #include "target/core/core_file.h"
-#include "target/pack/pack_known.h"
+#include "target/pack/pack_plan.h"
 
-enum { PAGE = RCORE_RECORDER_PAGE };
+enum {
+	PAGE = RCORE_RECORDER_PAGE,
+	BLOCK = RCORE_RECORDER_BLOCK,
+	/* Bytes of a range that are read at once. */
+	CHUNK = 256 << 10,
+	NOTES = 2, /* program headers before those of memory */
+};
 
 /*
  * A pack is an ELF core: the header, program headers, the core's notes, rcore's
- * own notes, and the pages, each complete. One of rcore's notes says which
- * bytes of a page are only filling, because nobody read them. Segments are
- * split before each run of pages; the part of a segment after a run only counts
- * in p_memsz. If there are more than 65,534 headers, section 0 has their
- * number, as in any core.
+ * own notes, and memory: pages, each complete, and ranges (pack_plan.h). One of
+ * rcore's notes says which bytes of a page are only filling, because nobody
+ * read them. Segments are split before each run of pages; the part of a segment
+ * after a run only counts in p_memsz. If there are more than 65,534 headers,
+ * section 0 has their number, as in any core.
  */
 struct pack {
 	const struct rcore_pack_source *source;
 	struct rcore_memory *memory;
-	struct rcore_recorder *recorder;
 	const char *note;
 	size_t note_size;
 	/* NULL: hides nothing. */
 	const struct rcore_pack_hiding *hiding;
-	struct {
-		Elf64_Phdr *items;
-		size_t count, capacity;
-	} headers;
-	struct {
-		const struct rcore_recorded_page **items;
-		size_t count, capacity;
-	} pages; /* that can be read at least in part */
-	struct rcore_known_writer known;
+	struct rcore_pack_plan plan;
+	Elf64_Phdr notes[NOTES];
 	FILE *out;
-	uint64_t notes_offset, data_offset;
-	bool failed, no_memory;
+	uint64_t data_offset;
+	uint64_t written; /* of memory, with the holes before it */
+	bool failed;
+	struct rcore_error *err; /* memory that could not be read */
 };
-
-/*
- * Sets the bytes of the pack's page `index` that were read and, with `known`,
- * adds them to the note. Returns false if none of them can be read.
- */
-static bool fill(struct pack *pack, const struct rcore_recorded_page *page, size_t index,
-		 struct rcore_known_writer *known, uint8_t bytes[PAGE])
-{
-	bool any = false;
-	size_t start, size;
-	memset(bytes, 0, PAGE);
-	for (size_t at = 0; rcore_recorded_run(page, &at, &start, &size);) {
-		uint8_t run[PAGE];
-		if (rcore_read(pack->memory, page->start + start, run, size))
-			continue;
-		memcpy(bytes + start, run, size);
-		any = true;
-		if (known && !rcore_known_add(known, index * PAGE + start, size))
-			pack->no_memory = true;
-	}
-	for (size_t i = 0; any && i < PAGE; i += 64)
-		for (uint64_t hidden = page->bits[RCORE_RECORDED_HIDDEN][i / 64]; hidden;
-		     hidden &= hidden - 1)
-			rcore_fill(bytes + i + __builtin_ctzll(hidden), 1);
-	return any;
-}
-
-static bool choose_pages(struct pack *pack)
-{
-	size_t count;
-	const struct rcore_recorded_page *const *pages =
-		rcore_recorder_pages(pack->recorder, &count);
-	uint8_t bytes[PAGE];
-	for (size_t i = 0; pages && i < count; i++) {
-		if (!fill(pack, pages[i], pack->pages.count, &pack->known, bytes))
-			continue;
-		const struct rcore_recorded_page **slot = rcore_push(&pack->pages);
-		if (!slot)
-			return false;
-		*slot = pages[i];
-	}
-	return pages && !pack->no_memory;
-}
-
-static bool add_header(struct pack *pack, uint32_t type, uint32_t flags, uint64_t address,
-		       uint64_t offset, uint64_t saved, uint64_t size)
-{
-	Elf64_Phdr *header = rcore_push(&pack->headers);
-	if (!header)
-		return false;
-	*header = (Elf64_Phdr){
-		.p_type = type,
-		.p_flags = flags,
-		.p_offset = offset,
-		.p_vaddr = address,
-		.p_filesz = saved,
-		.p_memsz = size,
-		.p_align = type == PT_NOTE ? 4 : 1,
-	};
-	return true;
-}
-
-static uint32_t flags_of(const struct rcore_segment *segment)
-{
-	return (segment->readable ? PF_R : 0) | (segment->writable ? PF_W : 0) |
-	       (segment->executable ? PF_X : 0);
-}
-
-/*
- * Returns how many pages from `first` on follow each other without a hole,
- * below `end`.
- */
-static size_t run_length(const struct pack *pack, size_t first, uint64_t end)
-{
-	size_t count = 0;
-	while (first + count < pack->pages.count) {
-		uint64_t start = pack->pages.items[first + count]->start;
-		if (start >= end || start != pack->pages.items[first]->start + count * PAGE)
-			break;
-		count++;
-	}
-	return count;
-}
-
-/*
- * Writes the headers of one segment from `at` on; *page is the first page that
- * has no place yet.
- */
-static bool place_segment(struct pack *pack, const struct rcore_segment *segment, uint64_t at,
-			  size_t *page)
-{
-	uint64_t end = segment->start + segment->size;
-	while (at < end) {
-		size_t count = 0, next = *page;
-		uint64_t limit = end;
-		if (next < pack->pages.count && pack->pages.items[next]->start == at)
-			count = run_length(pack, next, end);
-		next += count;
-		if (next < pack->pages.count && pack->pages.items[next]->start < end)
-			limit = pack->pages.items[next]->start;
-		if (!add_header(pack, PT_LOAD, flags_of(segment), at, *page * PAGE,
-				count * PAGE, limit - at))
-			return false;
-		*page = next;
-		at = limit;
-	}
-	return true;
-}
-
-/*
- * Writes pages below `end` that are in no segment of the core: files that gdb
- * left out.
- */
-static bool place_strangers(struct pack *pack, uint64_t end, size_t *page)
-{
-	while (*page < pack->pages.count && pack->pages.items[*page]->start < end) {
-		size_t count = run_length(pack, *page, end);
-		if (!add_header(pack, PT_LOAD, PF_R, pack->pages.items[*page]->start,
-				*page * PAGE, count * PAGE, count * PAGE))
-			return false;
-		*page += count;
-	}
-	return true;
-}
-
-static bool place_all(struct pack *pack)
-{
-	uint64_t placed = 0;
-	size_t page = 0;
-	for (size_t i = 0; i < pack->source->segment_count; i++) {
-		const struct rcore_segment *segment = &pack->source->segments[i];
-		uint64_t start = segment->start > placed ? segment->start : placed;
-		uint64_t end = segment->start + segment->size;
-		if (start >= end)
-			continue;
-		if (!place_strangers(pack, start, &page) ||
-		    !place_segment(pack, segment, start, &page))
-			return false;
-		placed = end;
-	}
-	return place_strangers(pack, UINT64_MAX, &page);
-}
 
 static uint64_t aligned(uint64_t offset)
 {
-	return (offset + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	return (offset + BLOCK - 1) & ~(uint64_t)(BLOCK - 1);
 }
 
 static uint64_t padded(uint64_t size)
@@ -200,7 +56,7 @@ static uint64_t padded(uint64_t size)
 static uint64_t note_segment_size(const struct pack *pack)
 {
 	size_t head = sizeof(Elf64_Nhdr) + padded(sizeof(RCORE_PACK_OWNER));
-	return head + padded(pack->note_size) + head + padded(pack->known.count);
+	return head + padded(pack->note_size) + head + padded(pack->plan.known.count);
 }
 
 void rcore_pack_source_core(const struct rcore_core *core, struct rcore_pack_source *ret)
@@ -244,21 +100,29 @@ void rcore_pack_source_process(const struct rcore_process *process,
 	};
 }
 
-static bool place(struct pack *pack)
+static void place_note(Elf64_Phdr *header, uint64_t offset, uint64_t size)
 {
-	uint64_t notes_size = pack->source->notes_size;
-	if (!choose_pages(pack) || !add_header(pack, PT_NOTE, 0, 0, 0, padded(notes_size), 0) ||
-	    !add_header(pack, PT_NOTE, 0, 0, 0, note_segment_size(pack), 0) || !place_all(pack))
-		return false;
-	pack->notes_offset = sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr) +
-			     pack->headers.count * sizeof(Elf64_Phdr);
-	pack->headers.items[0].p_offset = pack->notes_offset;
-	pack->headers.items[1].p_offset = pack->notes_offset + pack->headers.items[0].p_filesz;
-	pack->data_offset =
-		aligned(pack->headers.items[1].p_offset + pack->headers.items[1].p_filesz);
-	for (size_t i = 2; i < pack->headers.count; i++)
-		pack->headers.items[i].p_offset += pack->data_offset;
-	return true;
+	*header = (Elf64_Phdr){
+		.p_type = PT_NOTE, .p_offset = offset, .p_filesz = size, .p_align = 4};
+}
+
+static struct rcore_error *place(struct pack *pack, struct rcore_recorder *recorder)
+{
+	const struct rcore_pack_source *source = pack->source;
+	struct rcore_pack_plan *plan = &pack->plan;
+	struct rcore_error *err = rcore_pack_plan_make(recorder, pack->memory, source->segments,
+						       source->segment_count, plan);
+	if (err)
+		return err;
+	uint64_t offset = sizeof(Elf64_Ehdr) + sizeof(Elf64_Shdr) +
+			  (NOTES + plan->headers.count) * sizeof(Elf64_Phdr);
+	place_note(&pack->notes[0], offset, padded(source->notes_size));
+	offset += pack->notes[0].p_filesz;
+	place_note(&pack->notes[1], offset, note_segment_size(pack));
+	pack->data_offset = aligned(offset + pack->notes[1].p_filesz);
+	for (size_t i = 0; i < plan->headers.count; i++)
+		plan->headers.items[i].p_offset += pack->data_offset;
+	return NULL;
 }
 
 static void put(struct pack *pack, const void *bytes, size_t size)
@@ -280,7 +144,7 @@ static void put_zeroes(struct pack *pack, uint64_t size)
 static void put_head(struct pack *pack)
 {
 	Elf64_Ehdr header = pack->source->header;
-	size_t count = pack->headers.count;
+	size_t count = NOTES + pack->plan.headers.count;
 	bool many = count >= PN_XNUM;
 	Elf64_Shdr section = {.sh_info = many ? (uint32_t)count : 0};
 	header.e_phoff = sizeof(header) + sizeof(section);
@@ -291,7 +155,8 @@ static void put_head(struct pack *pack)
 	header.e_shstrndx = SHN_UNDEF;
 	put(pack, &header, sizeof(header));
 	put(pack, &section, sizeof(section));
-	put(pack, pack->headers.items, count * sizeof(Elf64_Phdr));
+	put(pack, pack->notes, sizeof(pack->notes));
+	put(pack, pack->plan.headers.items, pack->plan.headers.count * sizeof(Elf64_Phdr));
 }
 
 static void put_hidden(struct pack *pack)
@@ -329,24 +194,81 @@ static void put_notes(struct pack *pack)
 		put(pack, source->notes, source->notes_size);
 	put_zeroes(pack, padded(source->notes_size) - source->notes_size);
 	put_note(pack, RCORE_PACK_NOTE, pack->note, pack->note_size);
-	put_note(pack, RCORE_PACK_KNOWN_NOTE, pack->known.items, pack->known.count);
+	put_note(pack, RCORE_PACK_KNOWN_NOTE, pack->plan.known.items, pack->plan.known.count);
+}
+
+/* Writes bytes of memory at `offset`; what was skipped becomes a hole. */
+static void put_at(struct pack *pack, uint64_t offset, const void *bytes, size_t size)
+{
+	if (offset != pack->written &&
+	    fseeko(pack->out, (off_t)(offset - pack->written), SEEK_CUR))
+		pack->failed = true;
+	put(pack, bytes, size);
+	pack->written = offset + size;
+}
+
+/* Writes the blocks of a range that are not zero. */
+static void put_blocks(struct pack *pack, uint64_t offset, const uint8_t *bytes, size_t size)
+{
+	for (size_t at = 0, end; at < size; at = end + BLOCK) {
+		for (end = at; end < size && !rcore_pack_is_zero(bytes + end);)
+			end += BLOCK;
+		if (end > at)
+			put_at(pack, offset + at, bytes + at, end - at);
+	}
+}
+
+static void put_range(struct pack *pack, const struct rcore_pack_piece *piece, uint8_t *buffer)
+{
+	for (uint64_t at = piece->start; at < piece->end && !pack->failed;) {
+		size_t size = piece->end - at < CHUNK ? (size_t)(piece->end - at) : CHUNK;
+		enum rcore_fault fault = rcore_read(pack->memory, at, buffer, size);
+		if (fault) {
+			pack->err = rcore_fault_error(fault, "memory to pack", at, size);
+			pack->failed = true;
+			return;
+		}
+		put_blocks(pack, piece->offset + (at - piece->start), buffer, size);
+		at += size;
+	}
+}
+
+static void put_memory(struct pack *pack, uint8_t *buffer)
+{
+	const struct rcore_pack_plan *plan = &pack->plan;
+	for (size_t i = 0; i < plan->pieces.count && !pack->failed; i++) {
+		const struct rcore_pack_piece *piece = &plan->pieces.items[i];
+		uint8_t bytes[PAGE];
+		if (piece->page) {
+			rcore_pack_page_read(piece->page, pack->memory, 0, NULL, NULL, bytes);
+			put_at(pack, piece->offset, bytes, sizeof(bytes));
+		} else if (!piece->is_zero) {
+			put_range(pack, piece, buffer);
+		}
+	}
+	if (pack->written < plan->size &&
+	    (fflush(pack->out) ||
+	     ftruncate(fileno(pack->out), (off_t)(pack->data_offset + plan->size))))
+		pack->failed = true;
 }
 
 static struct rcore_error *put_all(FILE *out, const void *context)
 {
-	uint8_t bytes[PAGE];
 	struct pack *pack = *(struct pack *const *)context;
+	uint8_t *buffer = rcore_page_buffer(CHUNK);
+	if (!buffer)
+		return rcore_error_no_memory();
 	pack->out = out;
 	put_head(pack);
 	put_notes(pack);
-	put_zeroes(pack, pack->data_offset - (pack->headers.items[1].p_offset +
-					      pack->headers.items[1].p_filesz));
-	for (size_t i = 0; i < pack->pages.count && !pack->failed; i++) {
-		fill(pack, pack->pages.items[i], i, NULL, bytes);
-		put(pack, bytes, sizeof(bytes));
-	}
-	return pack->failed ? rcore_error_os(errno ? errno : EIO, "cannot write the pack")
-			    : NULL;
+	put_zeroes(pack,
+		   pack->data_offset - (pack->notes[1].p_offset + pack->notes[1].p_filesz));
+	put_memory(pack, buffer);
+	int errnum = errno;
+	free(buffer);
+	if (pack->err || !pack->failed)
+		return pack->err;
+	return rcore_error_os(errnum ? errnum : EIO, "cannot write the pack");
 }
 
 struct rcore_error *rcore_pack_write(const struct rcore_pack_source *source,
@@ -357,17 +279,14 @@ struct rcore_error *rcore_pack_write(const struct rcore_pack_source *source,
 {
 	struct pack pack = {.source = source,
 			    .memory = memory,
-			    .recorder = recorder,
 			    .note = note,
 			    .note_size = note_size,
 			    .hiding = hiding};
 	struct pack *self = &pack;
-	struct rcore_error *err = place(&pack) && !rcore_recorder_is_short(recorder)
-					  ? rcore_output_fill(output, put_all, &self)
-					  : rcore_error_no_memory();
-	*ret_size = pack.data_offset + pack.pages.count * PAGE;
-	rcore_known_writer_deinit(&pack.known);
-	free(pack.headers.items);
-	free(pack.pages.items);
+	struct rcore_error *err = place(&pack, recorder);
+	if (!err)
+		err = rcore_output_fill(output, put_all, &self);
+	*ret_size = pack.data_offset + pack.plan.size;
+	rcore_pack_plan_deinit(&pack.plan);
 	return err;
 }

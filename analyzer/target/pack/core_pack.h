@@ -45,10 +45,12 @@ void rcore_pack_source_process(const struct rcore_process *process,
  * target/pack/pack_known.h, all segments, and the bytes of them that were
  * recorded, as `memory` returns them (including bytes of files). If only some
  * bytes of a page were recorded, the others are zero, and rcore reads them back
- * as "not saved"; pages without recorded bytes are left out. Writes stars for
- * what the recorder marks as RCORE_RECORDED_HIDDEN, and hides parts of the
- * notes with `hiding` (may be NULL). *ret_size is the size in bytes. Errors:
- * OS, NO_MEMORY.
+ * as "not saved"; pages without recorded bytes are left out. All of the
+ * recorder's ranges are written, a part at a time; blocks of zeroes in them
+ * become holes of the file. Writes stars for what the recorder marks as
+ * RCORE_RECORDED_HIDDEN, and hides parts of the notes with `hiding` (may be
+ * NULL). *ret_size is the size in bytes, with holes. Errors: OS, NO_MEMORY,
+ * FAULT (a range cannot be read).
  */
 struct rcore_error *rcore_pack_write(const struct rcore_pack_source *source,
 				     struct rcore_memory *memory,

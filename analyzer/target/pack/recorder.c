@@ -9,6 +9,7 @@
 #include <uthash.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 
 struct page {
 	/* Its start is the key. */
@@ -27,6 +28,11 @@ struct rcore_recorder {
 	/* Pages by their number, modulo RECENT. Avoids most lookups. */
 	struct page *recent[RECENT];
 	const struct rcore_recorded_page **sorted;
+	struct {
+		struct rcore_recorded_range *items;
+		size_t count, capacity;
+	} ranges;
+	size_t last_range; /* index of the last one that was found */
 	bool is_short;
 	int pauses;
 };
@@ -59,6 +65,7 @@ void rcore_recorder_free(struct rcore_recorder *recorder)
 		free(page);
 	}
 	free(recorder->sorted);
+	free(recorder->ranges.items);
 	free(recorder);
 }
 
@@ -87,6 +94,21 @@ static struct page *page_at(struct rcore_recorder *recorder, uint64_t start)
 	return page;
 }
 
+/* Returns the end of the range that contains `address`; 0 if there is none. */
+static uint64_t range_end(struct rcore_recorder *recorder, uint64_t address)
+{
+	const struct rcore_recorded_range *items = recorder->ranges.items;
+	size_t i = recorder->last_range, count = recorder->ranges.count;
+	if (!count)
+		return 0;
+	if (address < items[i].start || address >= items[i].end)
+		i = RCORE_PARTITION_POINT(count, middle, items[middle].end <= address);
+	if (i == count || address < items[i].start)
+		return 0;
+	recorder->last_range = i;
+	return items[i].end;
+}
+
 static void mark(uint64_t *bits, size_t start, size_t end)
 {
 	for (size_t at = start; at < end;) {
@@ -103,13 +125,14 @@ void rcore_recorder_mark(struct rcore_recorder *recorder, enum rcore_recorded ki
 {
 	while (size && !recorder->is_short) {
 		size_t in_page = start % RCORE_RECORDER_PAGE;
-		size_t part = RCORE_RECORDER_PAGE - in_page;
+		uint64_t end = range_end(recorder, start);
+		uint64_t part = end ? end - start : RCORE_RECORDER_PAGE - in_page;
 		part = part < size ? part : size;
-		struct page *page = page_at(recorder, start - in_page);
-		if (!page)
-			recorder->is_short = true;
-		else
+		struct page *page = end ? NULL : page_at(recorder, start - in_page);
+		if (page)
 			mark(page->recorded.bits[kind], in_page, in_page + part);
+		else if (!end)
+			recorder->is_short = true;
 		if (__builtin_add_overflow(start, part, &start))
 			return;
 		size -= part;
@@ -120,6 +143,30 @@ void rcore_recorder_add(struct rcore_recorder *recorder, uint64_t start, uint64_
 {
 	if (!recorder->pauses)
 		rcore_recorder_mark(recorder, RCORE_RECORDED_ASKED, start, size);
+}
+
+void rcore_recorder_add_range(struct rcore_recorder *recorder,
+			      const struct rcore_recorded_range *range)
+{
+	struct rcore_recorded_range *last =
+		recorder->ranges.count ? &recorder->ranges.items[recorder->ranges.count - 1]
+				       : NULL;
+	if (last && last->end == range->start && last->is_zero == range->is_zero) {
+		last->end = range->end;
+		return;
+	}
+	struct rcore_recorded_range *added = rcore_push(&recorder->ranges);
+	if (added)
+		*added = *range;
+	else
+		recorder->is_short = true;
+}
+
+const struct rcore_recorded_range *rcore_recorder_ranges(const struct rcore_recorder *recorder,
+							 size_t *ret_count)
+{
+	*ret_count = recorder->ranges.count;
+	return recorder->ranges.items;
 }
 
 void rcore_recorder_forget(struct rcore_recorder *recorder, uint64_t start, uint64_t end)

@@ -32,7 +32,7 @@ void rcore_recorder_add(struct rcore_recorder *recorder, uint64_t start, uint64_
 /* What is read or added during a pause is not marked. Pauses nest. */
 void rcore_recorder_pause(struct rcore_recorder *recorder, bool pause);
 
-/* Whether something is not marked because memory was short. */
+/* Whether something is not marked or added because memory was short. */
 bool rcore_recorder_is_short(const struct rcore_recorder *recorder);
 
 enum { RCORE_RECORDER_PAGE = 1024 };
@@ -71,6 +71,27 @@ static inline bool rcore_recorded_is(const struct rcore_recorded_page *page,
 /* Sorts the pages and returns them; they belong to the recorder. */
 const struct rcore_recorded_page *const *rcore_recorder_pages(struct rcore_recorder *recorder,
 							      size_t *ret_count);
+
+enum { RCORE_RECORDER_BLOCK = 4096 };
+
+/* A range of which a pack has all bytes, whether or not somebody read them. */
+struct rcore_recorded_range {
+	uint64_t start, end; /* multiples of RCORE_RECORDER_BLOCK */
+	bool is_zero;        /* all bytes are zero: nobody reads them */
+};
+
+/*
+ * Adds such a range. Call it in the order of addresses; ranges do not overlap.
+ * A range takes no memory for each of its pages: from now on, the recorder
+ * marks none of its bytes. Unless is_zero, all bytes must be readable until the
+ * pack has been written.
+ */
+void rcore_recorder_add_range(struct rcore_recorder *recorder,
+			      const struct rcore_recorded_range *range);
+
+/* Returns the ranges; they belong to the recorder. */
+const struct rcore_recorded_range *rcore_recorder_ranges(const struct rcore_recorder *recorder,
+							 size_t *ret_count);
 
 /* Calls `visit` for each page, in any order. */
 void rcore_recorder_each(const struct rcore_recorder *recorder,

@@ -25,8 +25,12 @@ static void copied(struct rcore_live *live)
 {
 	struct rcore_live_pause pause;
 	size_t bytes;
+	struct rcore_live_part part;
 	rcore_live_limit(live, RCORE_STOP_LIMIT_MS);
-	struct rcore_error *err = rcore_live_copy_all(live, &bytes, &pause);
+	ck_assert(!rcore_live_copied(live, 0, &part));
+	struct rcore_error *err = rcore_live_prepare_copy(live);
+	if (!err)
+		err = rcore_live_copy_all(live, &bytes, &pause);
 	ck_assert_msg(!err, "%s", err ? err->message : "");
 	ck_assert_uint_gt(bytes, 0);
 }
@@ -80,6 +84,30 @@ static void child_guards(struct child_shared *shared, const void *argument)
 		pause();
 }
 
+/* Every page of the mapping is in a part as reads return it, or in none. */
+static void check_parts(struct rcore_live *live, const uint8_t *mapped)
+{
+	uint64_t before = 0;
+	struct rcore_live_part part;
+	int found[4] = {-1, -1, -1, -1};
+	for (uint64_t at = 0; rcore_live_copied(live, at, &part); at = part.end) {
+		ck_assert(part.start >= before && part.start < part.end);
+		before = part.end;
+		for (int i = 0; i < 4; i++)
+			if (address_of(mapped + i * PAGE) - part.start < part.end - part.start)
+				found[i] = part.is_zero;
+	}
+	for (int i = 0; i < 4; i++) {
+		int byte = byte_at(live, mapped + i * PAGE);
+		ck_assert_int_eq(found[i], byte < 0 ? -1 : !byte);
+	}
+	/* From the middle of a page on. */
+	ck_assert(rcore_live_copied(live, address_of(mapped + 3 * PAGE + 5), &part));
+	ck_assert_uint_eq(part.start, address_of(mapped + 3 * PAGE + 5));
+	ck_assert(part.is_zero);
+	ck_assert(!rcore_live_copied(live, UINT64_MAX, &part));
+}
+
 START_TEST(invents_no_zeroes)
 {
 	struct child child = child_start(child_guards, NULL);
@@ -93,6 +121,7 @@ START_TEST(invents_no_zeroes)
 			 child.shared->failures ? 5 : -RCORE_FAULT_NOT_COPIED);
 	ck_assert_int_eq(byte_at(live, mapped + 2 * PAGE), 5);
 	ck_assert_int_eq(byte_at(live, mapped + 3 * PAGE), 0);
+	check_parts(live, mapped);
 	rcore_live_close(live);
 	child_stop(&child);
 }
@@ -220,11 +249,8 @@ START_TEST(refuses_to_search_too_much)
 	const int protection = PROT_READ;
 	struct child child = child_start(child_reserves, &protection);
 	struct rcore_live *live = live_opened(child.pid);
-	struct rcore_live_pause pause;
-	size_t bytes;
 	if (!child.shared->failures)
-		says(rcore_live_copy_all(live, &bytes, &pause), RCORE_ERROR_LIMIT,
-		     "too many to search");
+		says(rcore_live_prepare_copy(live), RCORE_ERROR_LIMIT, "too many to search");
 	rcore_live_close(live);
 	child_stop(&child);
 }
@@ -236,10 +262,12 @@ START_TEST(notices_the_end)
 	struct rcore_live *live = live_opened(child.pid);
 	struct rcore_live_pause pause;
 	size_t bytes;
+	if (_i)
+		ck_assert_ptr_null(rcore_live_prepare_copy(live));
 	kill(child.pid, SIGKILL);
 	ck_assert_int_eq(waitpid(child.pid, NULL, 0), child.pid);
-	says(rcore_live_copy_all(live, &bytes, &pause), RCORE_ERROR_OS,
-	     "ended while it was being read");
+	says(_i ? rcore_live_copy_all(live, &bytes, &pause) : rcore_live_prepare_copy(live),
+	     RCORE_ERROR_OS, "ended while it was being read");
 	rcore_live_close(live);
 	child_stop(&child);
 }
@@ -253,12 +281,14 @@ int main(void)
 				      knows_only_a_shared_frame,
 				      copies_no_page_of_zeroes,
 				      copies_no_huge_page_of_zeroes,
-				      refuses_to_search_too_much,
-				      notices_the_end};
+				      refuses_to_search_too_much};
+	const struct rcore_test_loop looped[] = {{notices_the_end, 2}};
 	const struct rcore_test_suite suite = {
 		.name = "live, all of it",
 		.tests = tests,
 		.count = RCORE_COUNT(tests),
+		.looped = looped,
+		.looped_count = RCORE_COUNT(looped),
 		.timeout = 120,
 	};
 	return rcore_test_suite_run(&suite);
