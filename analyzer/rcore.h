@@ -120,6 +120,13 @@ struct rcore_options {
 	 * that may have run since then are marked (rcore_fiber.stack_age_ns).
 	 */
 	bool exact;
+	/*
+	 * With `record`: note all memory that the target has written, too, so
+	 * that the pack has the whole heap. A running process is stopped once,
+	 * while all of this is copied, and not at all if that would take longer
+	 * than max_pause_ms (500 if that is 0). Not with `redact` or `no_stop`.
+	 */
+	bool record_heap;
 };
 
 /*
@@ -239,10 +246,10 @@ RCORE_API struct rcore_error *rcore_report_print(const struct rcore_print *print
  * Writes a small core to `path`, with what rcore_load() read of the session's
  * core or running process, and of the files it needed. Every rcore opens it, on
  * any machine, and finds the same snapshot; GDB opens it as a core. Memory that
- * was not read is not in it. `snapshot` is of the last load; the session was
- * opened with options.record. *ret_size is the number of bytes written. Errors:
- * USAGE (a target of rcore_open_memory(), or `path` is the core itself), OS,
- * NO_MEMORY.
+ * was not read is not in it, unless options.record_heap was set. `snapshot` is
+ * of the last load; the session was opened with options.record. *ret_size is
+ * the number of bytes written. Errors: USAGE (a target of rcore_open_memory(),
+ * or `path` is the core itself), OS, NO_MEMORY.
  */
 RCORE_API struct rcore_error *rcore_pack(struct rcore_session *session,
 					 const struct rcore_snapshot *snapshot,

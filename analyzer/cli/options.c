@@ -76,8 +76,8 @@ static const struct rcore_option no_stop_options[] = {
 static const struct rcore_option max_pause_options[] = {
 	{"max-pause", 0, RCORE_OPTION_AMOUNT, MEMBER(options.max_pause_ms), "MS",
 	 "With -p, resume the process after MS milliseconds, but not before all its threads "
-	 "have stopped. rcore reads the rest afterwards and marks it. `rcore heap`, whose "
-	 "default is 500, and `rcore print` fail instead",
+	 "have stopped. rcore reads the rest afterwards and marks it. `rcore heap` and "
+	 "`rcore pack --heap`, whose default is 500, and `rcore print` fail instead",
 	 .completion = RCORE_COMPLETE_NOTHING},
 	{0},
 };
@@ -116,7 +116,7 @@ static const struct {
 	{true, 0, process_options},
 	{true, RCORE_WITHOUT_WATCH, watch_options},
 	{true, RCORE_WITHOUT_NO_STOP, no_stop_options},
-	{true, RCORE_WITHOUT_MAX_PAUSE, max_pause_options},
+	{true, 0, max_pause_options},
 	{true, RCORE_WITHOUT_EXACT, exact_options},
 	{false, 0, folder_options},
 	{false, RCORE_WITHOUT_RECOGNIZERS, recognizer_options},

@@ -214,11 +214,10 @@ enum {
 	 * registers of a stopped thread show where it has its variables.
 	 */
 	RCORE_WITHOUT_NO_STOP = 2,
-	RCORE_WITHOUT_MAX_PAUSE = 4, /* the output is one moment */
 	/* The output does not show parked fibers, or is one moment. */
-	RCORE_WITHOUT_EXACT = 8,
+	RCORE_WITHOUT_EXACT = 4,
 	/* The output does not say what fibers work on. */
-	RCORE_WITHOUT_RECOGNIZERS = 16,
+	RCORE_WITHOUT_RECOGNIZERS = 8,
 	/* The output does not show fibers. */
 	RCORE_WITHOUT_FIBERS =
 		RCORE_WITHOUT_WATCH | RCORE_WITHOUT_EXACT | RCORE_WITHOUT_RECOGNIZERS,

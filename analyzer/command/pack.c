@@ -8,6 +8,7 @@
 struct arguments {
 	struct rcore_locals_options values;
 	const char *output;
+	bool heap;
 };
 
 static const struct rcore_option options[] = {
@@ -21,6 +22,8 @@ static const struct rcore_option options[] = {
 		.help = "Write the pack to PACK; the target does not change",
 		.completion = RCORE_COMPLETE_FILE,
 	},
+	{"heap", 0, RCORE_OPTION_FLAG, offsetof(struct arguments, heap),
+	 .help = "Include all memory that the process has written, for rcore heap"},
 	{"self", 0, RCORE_OPTION_FLAG, offsetof(struct arguments, values.self),
 	 .help = "Include what rcore analyze --self prints"},
 	{"args", 0, RCORE_OPTION_FLAG, offsetof(struct arguments, values.arguments),
@@ -34,6 +37,7 @@ static void prepare(const void *given, struct rcore_options *open)
 {
 	const struct arguments *arguments = given;
 	open->record = true;
+	open->record_heap = arguments->heap;
 	open->values = arguments->values;
 }
 
@@ -70,13 +74,18 @@ const struct rcore_command rcore_command_pack = {
 	       "neither the core nor these files, rcore prints the same report for it, and "
 	       "gdb opens it as a core. It contains nothing that the analysis did not read. A "
 	       "running process is stopped for as long as rcore analyze stops it; its pack is "
-	       "a core of that moment.",
+	       "a core of that moment. With --heap, it also contains all memory that the "
+	       "process has written, so that rcore heap can read it, and compare a later "
+	       "moment with it. rcore then stops a running process as rcore heap does. Such a "
+	       "pack cannot be redacted.",
 	.options = options,
 	.size = sizeof(struct arguments),
-	.without = RCORE_WITHOUT_WATCH | RCORE_WITHOUT_MAX_PAUSE | RCORE_WITHOUT_EXACT,
+	.without = RCORE_WITHOUT_WATCH | RCORE_WITHOUT_EXACT,
 	.examples = (const char *const[]){"-o crash.core", NULL},
 	.shell_examples = (const char *const[]){"rcore pack -p 1234 -o hung.core",
-						"rcore analyze crash.core", NULL},
+						"rcore analyze crash.core",
+						"rcore pack -p 1234 --heap -o before.core",
+						"rcore heap diff -p 1234 before.core", NULL},
 	.exit_status = "Exit status: 0 written; 1 written, but not everything could be "
 		       "decoded; 2 nothing was written; 3 not a Ruby process; 64 wrong usage.",
 	.prepare = prepare,

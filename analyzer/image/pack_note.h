@@ -90,6 +90,7 @@ struct rcore_pack_facts {
 	struct rcore_packed_stack *stacks;
 	size_t stack_count;
 	uint64_t values; /* RCORE_PACK_SELF ... */
+	bool has_heap;   /* all memory that the target has written */
 	/*
 	 * What was removed: the mode, and how many pieces of each kind; see
 	 * model/redaction.h.

@@ -4,7 +4,7 @@
 
 /*
  * {"pack": 1, "layout": "...", "layout_source": "exact", "rubyopt": "...",
- *  "fibers": [...], "segments": [start, size, saved, flags, ...],
+ *  "heap": 1, "fibers": [...], "segments": [start, size, saved, flags, ...],
  *  "code": [{"pc": ..., "function": ...}, ...],
  *  "stacks": [{"fiber": ..., "frames": [code, sp, trust, ...]}, ...],
  *  "deployment": {"time": ..., "time_source": "clock", "host": "...",

@@ -268,6 +268,7 @@ struct rcore_error *rcore_pack_note_read(const char *text, size_t size,
 		facts.activation = rcore_json_count(note, "activation");
 		facts.activation_source = rcore_json_count(note, "activation_source");
 		facts.values = rcore_json_count(note, "values");
+		facts.has_heap = rcore_json_count(note, "heap");
 		read_redacted(note, &facts);
 		read_live(&reader, note, &facts.live);
 		read_deployment(&reader, note, &facts.deployment);

@@ -197,6 +197,7 @@ char *rcore_pack_note_write(const struct rcore_pack_facts *facts, size_t *ret_si
 	add_number(&writer, note, "activation", facts->activation);
 	add_number(&writer, note, "activation_source", facts->activation_source);
 	add_number(&writer, note, "values", facts->values);
+	add_number(&writer, note, "heap", facts->has_heap);
 	for (size_t i = 0; i < facts->stack_count && !writer.no_memory; i++)
 		append(&writer, stacks, stack_object(&writer, &facts->stacks[i]));
 	for (size_t i = 0; i < facts->fiber_count && !writer.no_memory; i++)

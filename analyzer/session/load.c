@@ -6,6 +6,7 @@
 #include "model/group.h"
 #include "session/live/deployment.h"
 #include "session/live/running.h"
+#include "session/pack/pack_heap.h"
 #include "session/pack/pack_values.h"
 #include "session/explain.h"
 #include "session/layout/locate.h"
@@ -222,6 +223,8 @@ struct rcore_error *rcore_load(struct rcore_session *session, struct rcore_snaps
 	struct rcore_moment moment;
 	rcore_target_retry(&session->target);
 	struct rcore_error *err = rcore_target_check_files(&session->target);
+	if (!err && session->settings.record_heap && session->target.core)
+		err = rcore_session_record_heap(session);
 	if (!err)
 		err = session->read ? session->read(session, &moment)
 				    : rcore_session_read(session, &moment);

@@ -162,7 +162,8 @@ struct rcore_error *rcore_target_judge(const struct rcore_target *target,
 	    rcore_core_is_truncated(target->core))
 		better = rcore_error_create(RCORE_ERROR_FAULT, "%s; " RCORE_CORE_ADVICE,
 					    err->message);
-	else if (!better && err && err->code == RCORE_ERROR_FAULT && target->pack)
+	else if (!better && err && err->code == RCORE_ERROR_FAULT && target->pack &&
+		 !target->pack->has_heap)
 		better = rcore_error_create(
 			RCORE_ERROR_FAULT,
 			"%s; a pack has only what its report needed: use the "

@@ -6,6 +6,7 @@
 
 #include "base/sized.h"
 #include "image/elf/answers.h"
+#include "session/pack/pack_heap.h"
 #include "session/redact.h"
 
 static struct rcore_error *open_session(struct rcore_session *session,
@@ -20,6 +21,7 @@ static struct rcore_error *open_session(struct rcore_session *session,
 	settings->merge_similar = options->merge_similar;
 	settings->max_pause_ms = options->max_pause_ms;
 	settings->exact = options->exact;
+	settings->record_heap = options->record_heap;
 	bool is_kept = options->choice && !options->choice->answers && !options->layout_file;
 	session->choice = is_kept ? options->choice : &session->own_choice;
 	if (options->layout_file) {
@@ -32,10 +34,13 @@ static struct rcore_error *open_session(struct rcore_session *session,
 		if (!settings->recognizer_file)
 			return rcore_error_no_memory();
 	}
-	struct rcore_error *err =
-		rcore_recognizers_read(&session->recognizers, settings->recognizer_file);
+	struct rcore_error *err = rcore_pack_heap_check(options);
+	if (!err)
+		err = rcore_recognizers_read(&session->recognizers, settings->recognizer_file);
 	if (!err)
 		err = rcore_target_open(&session->target, process, memory, options);
+	if (!err && options->record_heap)
+		err = rcore_pack_heap_check_target(&session->target);
 	if (err)
 		return err;
 	settings->redact = rcore_session_redact_mode(&session->target, options->redact);

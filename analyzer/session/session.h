@@ -39,13 +39,15 @@ struct rcore_settings {
 	bool no_stop, no_native, merge_similar;
 	size_t max_pause_ms; /* 0: the default */
 	bool exact;
+	bool record_heap;
 };
 
 /* The copy that rcore_running_copy() made. */
 struct rcore_copied {
-	size_t bytes;           /* 0: there is none */
-	uint64_t pause_ns;      /* how long the process was stopped */
-	size_t unstopped_count; /* threads that did not stop */
+	size_t bytes; /* 0: there is none */
+	/* How long the process was stopped, and which of its threads. */
+	uint64_t pause_ns;
+	size_t thread_count, unstopped_count;
 };
 
 /*

@@ -99,6 +99,7 @@ const struct rcore_command rcore_command_heap_diff = {
 	.shell_examples =
 		(const char *const[]){"rcore heap diff monday.core friday.core",
 				      "rcore heap diff monday.core friday.core sunday.core",
+				      "rcore pack -p 4242 --heap -o monday.core",
 				      "rcore heap diff -p 4242 monday.core",
 				      "rcore heap diff --json a.core b.core | jq '.paths[0]'",
 				      NULL},

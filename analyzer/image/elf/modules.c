@@ -216,16 +216,20 @@ struct rcore_module *rcore_modules_find(struct rcore_modules *modules, uint64_t 
 	return module && module->start <= address ? module : NULL;
 }
 
-bool rcore_module_writable(struct rcore_modules *modules, const struct rcore_module *module,
-			   size_t index, uint64_t *start, uint64_t *end)
+/*
+ * Returns the range of a PT_LOAD: number `index` of those of whose flags those
+ * in `mask` are `flags`.
+ */
+static bool find_load(const struct rcore_module *module, size_t index, unsigned mask,
+		      unsigned flags, uint64_t *start, uint64_t *end)
 {
 	const struct rcore_elf_headers *headers =
 		rcore_module_headers((const struct rcore_module_entry *)module);
 	for (size_t i = 0; i < headers->count; i++) {
 		const GElf_Phdr *item = &headers->items[i];
 		uint64_t from = module->bias + item->p_vaddr, to;
-		if (item->p_type != PT_LOAD || !(item->p_flags & PF_W) || !item->p_memsz ||
-		    __builtin_add_overflow(from, item->p_memsz, &to))
+		if (item->p_type != PT_LOAD || (item->p_flags & mask) != flags ||
+		    !item->p_memsz || __builtin_add_overflow(from, item->p_memsz, &to))
 			continue;
 		if (index--)
 			continue;
@@ -234,6 +238,21 @@ bool rcore_module_writable(struct rcore_modules *modules, const struct rcore_mod
 		return true;
 	}
 	return false;
+}
+
+bool rcore_module_writable(struct rcore_modules *modules, const struct rcore_module *module,
+			   size_t index, uint64_t *start, uint64_t *end)
+{
+	return find_load(module, index, PF_W, PF_W, start, end);
+}
+
+bool rcore_module_constant(struct rcore_modules *modules, const struct rcore_module *module,
+			   size_t index, uint64_t *start, uint64_t *end)
+{
+	unsigned mask = PF_R | PF_W | PF_X;
+	if (!find_load(module, 0, mask, PF_R, start, end))
+		mask = PF_R | PF_W;
+	return find_load(module, index, mask, PF_R, start, end);
 }
 
 uint64_t rcore_module_thread_block(const struct rcore_module *module)

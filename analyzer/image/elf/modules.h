@@ -162,6 +162,14 @@ bool rcore_module_known(struct rcore_modules *modules, const struct rcore_module
 			const char *what, uint64_t *ret);
 
 /*
+ * Returns the ranges of the module's constants (.rodata and what else is mapped
+ * for reading alone) in the same way. If it was linked with its constants next
+ * to its code (-z noseparate-code), returns both.
+ */
+bool rcore_module_constant(struct rcore_modules *modules, const struct rcore_module *module,
+			   size_t index, uint64_t *start, uint64_t *end);
+
+/*
  * Returns the ranges of the module's writable data (.data, .bss and what
  * follows it without a file) in address order; the VM is searched there. They
  * come from the program headers of the file, otherwise of memory. Returns false

@@ -16,6 +16,7 @@
 #include "session/layout/examine.h"
 #include "session/load.h"
 #include "session/live/running.h"
+#include "session/pack/pack_heap.h"
 #include "session/session.h"
 
 /*
@@ -37,17 +38,6 @@ static struct rcore_error *check_measured(const struct rcore_layout *layout)
 	for (size_t i = 0; i < RCORE_COUNT(fields) && !err; i++)
 		err = rcore_not_measured(layout, fields[i]);
 	return rcore_error_wrap(err, "the heap cannot be read");
-}
-
-/* In a pack, nearly all slots would seem to be free. */
-static struct rcore_error *check_pack(const struct rcore_session *session)
-{
-	return session->target.pack
-		       ? rcore_error_create(RCORE_ERROR_USAGE,
-					    "a pack has only what its report needed, not the "
-					    "whole heap; use the core or the process that it "
-					    "was made from")
-		       : NULL;
 }
 
 /*
@@ -88,7 +78,8 @@ struct rcore_error *rcore_session_heap(struct rcore_session *session, rcore_heap
 	struct rcore_located *located;
 	struct rcore_arena arena = {0};
 	uint64_t objspace;
-	struct rcore_error *err = check_pack(session);
+	/* Otherwise, nearly all slots of a pack would seem to be free. */
+	struct rcore_error *err = rcore_pack_heap_check_target(&session->target);
 	if (!err)
 		err = copy_running(session);
 	if (!err)

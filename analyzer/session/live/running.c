@@ -281,24 +281,45 @@ static struct rcore_error *read_stopped(struct rcore_session *session,
 }
 
 /*
+ * Reads a copy of all memory, for a pack that has the whole heap. What the
+ * rehearsal reads is not recorded: it is in the copy, or read again. Frees
+ * `first`.
+ */
+static struct rcore_error *read_copy(struct rcore_session *session,
+				     struct rcore_snapshot *first, struct rcore_moment *ret)
+{
+	struct rcore_live_pause pause;
+	struct rcore_error *err = rcore_running_read_copy(session, first, ret, &pause);
+	rcore_snapshot_free(first);
+	return conclude(session, err, &pause, ret->snapshot);
+}
+
+/*
  * Returns whether what was read may lack memory because the process ended. If
  * nothing else is missing, a report is as good as one of a moment ago. A pack
  * also needs the memory that this reading knew already, and whoever opens the
- * pack does not.
+ * pack does not, unless all of it was copied.
  */
 static bool may_lack_memory(const struct rcore_session *session,
 			    const struct rcore_snapshot *snapshot)
 {
 	return snapshot->incomplete ||
-	       (session->target.recorder && rcore_live_is_gone(session->target.live));
+	       (session->target.recorder && !session->settings.record_heap &&
+		rcore_live_is_gone(session->target.live));
 }
 
 static struct rcore_error *read_live(struct rcore_session *session, struct rcore_moment *ret)
 {
 	struct rcore_snapshot *first = NULL;
+	const bool records_heap = session->settings.record_heap;
+	if (records_heap)
+		rcore_recorder_pause(session->target.recorder, true);
 	struct rcore_error *err = rehearse(session, &first);
+	if (records_heap)
+		rcore_recorder_pause(session->target.recorder, false);
 	if (!err)
-		err = read_stopped(session, first, ret);
+		err = records_heap ? read_copy(session, first, ret)
+				   : read_stopped(session, first, ret);
 	session->is_proved = false;
 	if (err || may_lack_memory(session, ret->snapshot)) {
 		struct rcore_error *ended = rcore_live_check_reads(session->target.live);
@@ -327,11 +348,11 @@ static struct rcore_error *check_pause(const struct rcore_options *options)
 			RCORE_ERROR_USAGE,
 			"option '--max-pause' cannot be used with --no-stop: the process is "
 			"not stopped");
-	if (options->record)
+	if (options->record && !options->record_heap)
 		return rcore_error_create(
 			RCORE_ERROR_USAGE,
-			"option '--max-pause' cannot be used for a pack, which is one moment "
-			"of the process");
+			"option '--max-pause' can only be used for a pack with --heap: any "
+			"other pack is one moment of the process");
 	return NULL;
 }
 

@@ -158,6 +158,17 @@ struct rcore_error *rcore_running_in_time(const struct rcore_session *session,
 struct rcore_error *rcore_running_copy(struct rcore_session *session);
 
 /*
+ * Copies the process, and reads the copy as a moment of a running process, with
+ * all of it noted for a pack. `first` is what was read before that, or NULL.
+ * Sets *pause, even if there is an error. Errors: those of rcore_running_copy()
+ * and rcore_session_read().
+ */
+struct rcore_error *rcore_running_read_copy(struct rcore_session *session,
+					    const struct rcore_snapshot *first,
+					    struct rcore_moment *ret,
+					    struct rcore_live_pause *pause);
+
+/*
  * If the target is the pack of a running process, makes the session read it
  * like that process: as it was then, with what /proc reported about it.
  */

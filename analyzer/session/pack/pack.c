@@ -117,6 +117,10 @@ static char *write_note(const struct rcore_session *session,
 			const struct allocated *allocated, size_t *ret_size)
 {
 	const struct rcore_target *target = &session->target;
+	const bool has_heap = session->settings.record_heap;
+	/* The heap has the values of all frames. */
+	const struct rcore_locals_options all = {
+		.self = true, .arguments = true, .locals = true};
 	struct rcore_pack_facts facts = {
 		.layout = allocated->layout,
 		.layout_source = snapshot->layout_source,
@@ -126,7 +130,9 @@ static char *write_note(const struct rcore_session *session,
 		.stacks = allocated->stacks,
 		.segments = target->process->segments,
 		.segment_count = target->process->segment_count,
-		.values = rcore_pack_values(target->pack, &session->settings.values),
+		.has_heap = has_heap,
+		.values = rcore_pack_values(target->pack,
+					    has_heap ? &all : &session->settings.values),
 		.redact = snapshot->redaction.mode,
 		.fibers = allocated->fibers,
 		.fiber_count = snapshot->fiber_count,
@@ -155,9 +161,10 @@ struct rcore_error *rcore_session_pack(struct rcore_session *session,
 		return err;
 	char *note = write_note(session, snapshot, &allocated, &size);
 	enum rcore_redact mode = session->settings.redact;
+	if (target->core || session->settings.record_heap)
+		rcore_session_record(target, session->located.identity.module);
 	if (target->core) {
 		rcore_pack_source_core(target->core, &source);
-		rcore_session_record(target, session->located.identity.module);
 	} else {
 		rcore_pack_source_process(target->process, &allocated.live.notes,
 					  allocated.live.segments.items,

@@ -25,6 +25,7 @@ extern char **environ;
 /* Found by .symtab, by DWARF, and in .data and .bss. */
 static int marker_data = 1;
 static int marker_bss;
+static const int marker_constant = 3;
 
 struct opened {
 	struct rcore_core *core;
@@ -187,6 +188,15 @@ START_TEST(finds_symbols)
 		bss |= own(&marker_bss) >= start && own(&marker_bss) < end;
 	}
 	ck_assert(data && bss);
+	bool constant = false;
+	for (size_t i = 0; rcore_module_constant(opened.modules, program, i, &start, &end);
+	     i++) {
+		constant |= own(&marker_constant) >= start && own(&marker_constant) < end;
+		ck_assert(own(&marker_data) < start || own(&marker_data) >= end);
+	}
+	ck_assert(constant);
+	for (size_t i = 0; rcore_module_constant(opened.modules, libc, i, &start, &end); i++)
+		ck_assert(own(libc_code()) < start || own(libc_code()) >= end);
 	close_all(&opened);
 	core_deinit(&builder);
 }

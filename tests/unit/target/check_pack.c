@@ -296,6 +296,7 @@ static struct rcore_pack_facts sample(void)
 					 .activation = 0x7f0000003000,
 					 .activation_source = 2,
 					 .values = 5,
+					 .has_heap = true,
 					 .deployment = {.time = 1795424712,
 							.time_source = "systemd",
 							.host = "web\xff",
@@ -325,6 +326,7 @@ START_TEST(note_comes_back)
 	ck_assert_uint_eq(back.activation, 0x7f0000003000);
 	ck_assert_uint_eq(back.activation_source, 2);
 	ck_assert_uint_eq(back.values, 5);
+	ck_assert(back.has_heap);
 	ck_assert_uint_eq(back.deployment.time, 1795424712);
 	ck_assert_str_eq(back.deployment.time_source, "systemd");
 	ck_assert_str_eq(back.deployment.host, "web\xff");
