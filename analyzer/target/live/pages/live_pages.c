@@ -142,6 +142,16 @@ static enum rcore_fault read_part(struct rcore_live_pages *pages, uint64_t addre
 	return RCORE_FAULT_NONE;
 }
 
+/*
+ * A copy of all memory outlives the process. What it lacks is constant and was
+ * left out, so that it may be read from files.
+ */
+static enum rcore_fault without_process(const struct rcore_live_pages *pages,
+					enum rcore_fault fault)
+{
+	return pages->copy && fault == RCORE_FAULT_IO ? RCORE_FAULT_NOT_COPIED : fault;
+}
+
 static enum rcore_fault read_pages(struct rcore_memory *memory, uint64_t address, void *buffer,
 				   size_t size)
 {
@@ -159,7 +169,7 @@ static enum rcore_fault read_pages(struct rcore_memory *memory, uint64_t address
 			part = size;
 		enum rcore_fault fault = read_part(pages, address, out, part);
 		if (fault)
-			return fault;
+			return without_process(pages, fault);
 		out += part;
 		address += part;
 		size -= part;
