@@ -205,6 +205,8 @@ struct rcore_error *rcore_pack(struct rcore_session *session,
 	if (err)
 		return err;
 	err = rcore_session_pack(session, snapshot, &output, ret_size);
+	/* A pack leaves out what can no longer be read. */
+	err = rcore_target_judge(target, err);
 	if (!err)
 		err = rcore_output_keep(&output);
 	rcore_output_close(&output);
