@@ -9,6 +9,8 @@
 #include "base/count.h"
 #include "core_builder.h"
 #include "suite.h"
+#include "target/core/core_file.h"
+#include "target/core/foreign_core.h"
 #include "target/pack/core_pack.h"
 #include "target/pack/pack_plan.h"
 
@@ -92,14 +94,14 @@ static struct rcore_recorder *record(struct program *program)
 	return recorder;
 }
 
-static struct rcore_error *write_pack(struct program *program, const char *path)
+/* Frees the recorder. */
+static struct rcore_error *write_recorded(struct rcore_recorder *recorder, const char *path)
 {
 	const struct rcore_process process = {.machine = EM_X86_64};
 	const struct rcore_note_bytes notes = {0};
 	struct rcore_pack_source source;
 	struct rcore_output output;
 	uint64_t size;
-	struct rcore_recorder *recorder = record(program);
 	rcore_pack_source_process(&process, &notes, segments, RCORE_COUNT(segments), &source);
 	ck_assert_ptr_null(rcore_output_open(path, RCORE_OUTPUT_PRIVATE, NULL, &output));
 	struct rcore_error *err = rcore_pack_write(&source, rcore_recorder_memory(recorder),
@@ -113,6 +115,11 @@ static struct rcore_error *write_pack(struct program *program, const char *path)
 	rcore_output_close(&output);
 	rcore_recorder_free(recorder);
 	return err;
+}
+
+static struct rcore_error *write_pack(struct program *program, const char *path)
+{
+	return write_recorded(record(program), path);
 }
 
 static const char *packed(void)
@@ -281,11 +288,37 @@ START_TEST(marks_nothing_in_ranges)
 }
 END_TEST
 
+/* Each MiB has a header of its own: section 0 has their number. */
+START_TEST(has_many_headers)
+{
+	enum { COUNT = 70000 };
+	const struct rcore_recorded_range unused = {AT(0), AT(0) + ((uint64_t)COUNT << 20),
+						    true};
+	struct program program = {.memory = {.read = read_program}};
+	struct rcore_recorder *recorder = rcore_recorder_new(&program.memory);
+	rcore_recorder_add_range(recorder, &unused);
+	const char *path = temporary_path("many.core");
+	ck_assert_ptr_null(write_recorded(recorder, path));
+	struct rcore_core *core = core_opened(path);
+	uint64_t start, end;
+	uint8_t byte = 1;
+	ck_assert_uint_ge(rcore_core_file(core)->program_header_count, COUNT);
+	ck_assert(rcore_core_saved(core, 0, &start, &end));
+	ck_assert_uint_eq(start, unused.start);
+	ck_assert_uint_eq(end, unused.end);
+	ck_assert_int_eq(rcore_read(rcore_core_memory(core), end - 1, &byte, 1), 0);
+	ck_assert_uint_eq(byte, 0);
+	ck_assert(!rcore_is_foreign_core(path));
+	rcore_core_close(core);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {
-		has_every_byte,      lists_what_is_saved,     keeps_segments_apart,   is_small,
-		survives_truncation, fails_if_memory_is_gone, marks_nothing_in_ranges};
+	const TTest *const tests[] = {has_every_byte,          lists_what_is_saved,
+				      keeps_segments_apart,    is_small,
+				      survives_truncation,     fails_if_memory_is_gone,
+				      marks_nothing_in_ranges, has_many_headers};
 	const struct rcore_test_suite suite = {
 		.name = "ranges of packs",
 		.tests = tests,
