@@ -65,11 +65,16 @@ module OffCpu
     File.foreach("/proc/stat").first.split[8].to_i * (1_000_000_000 / Etc.sysconf(Etc::SC_CLK_TCK))
   end
 
+  # Where rcore's messages are.
+  def self.log_in(test)
+    File.join(test.folder, "off.log")
+  end
+
   # Returns the recording of one of the programs, which ends with the program, its truth, and how much time was stolen meanwhile.
   def self.recorded(test, ruby, workshop, *program)
     recorder = nil
     before = stolen
-    path, log = %w[off.rec off.log].map { |name| File.join(test.folder, name) }
+    path, log = File.join(test.folder, "off.rec"), log_in(test)
     truth = test.truth_of(ruby, workshop, *program) do |pid|
       recorder = Process.spawn(*BpfCase::ROOT, Suite::RCORE, "record", "--off-cpu", "-p", pid.to_s, "-o", path, *ruby.files, %i[out err] => log, pgroup: true)
       test.wait_until("recording: #{File.read(log)}") { File.exist?(path) || Process.wait(recorder, Process::WNOHANG) }
@@ -101,7 +106,7 @@ module OffCpu
       found = inside.sum { |total| total["wall"] }
       least, most, calls = truth.fetch(name)
       allowed = SHARE * found + CALL * calls
-      test.fail("seed #{seed}: #{name} was off its processor for #{found} ns, and noted #{least} to #{most} in #{calls} calls; #{stolen} ns were stolen; elsewhere #{elsewhere(recording, name, inside)}; #{File.read(File.join(test.folder, "off.log"))}") unless found.between?(least - allowed - stolen, most + allowed)
+      test.fail("seed #{seed}: #{name} was off its processor for #{found} ns, and noted #{least} to #{most} in #{calls} calls; #{stolen} ns were stolen; elsewhere #{elsewhere(recording, name, inside)}; #{File.read(log_in(test))}") unless found.between?(least - allowed - stolen, most + allowed)
       labels = inside.map { |total| total["labels"] }.uniq
       test.same("contexts of #{name}", [{ "request_id" => name }], labels)
       reasons(test, name, wait, inside, seed)

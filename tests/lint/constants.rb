@@ -5,6 +5,7 @@
 # another constant of the tests that none of these files defines. Ruby tells
 # only when it runs such a line, and those of benchmarks rarely run.
 require "timeout"
+require_relative "files"
 
 BUILT_IN = Object.constants.freeze
 ROOT = File.expand_path("../..", __dir__)
@@ -53,8 +54,7 @@ end
 
 def program?(path) = File.binread(path, 100).to_s.match?(/\A#!.*\bruby$/)
 
-paths = Dir.chdir(ROOT) { `git ls-files -co --exclude-standard`.lines(chomp: true).select { |path| File.file?(path) } }
-paths = paths.map { |path| File.join(ROOT, path) }.select { |path| path.end_with?(".rb") || program?(path) }
+paths = Dir.chdir(ROOT) { project_files }.map { |path| File.join(ROOT, path) }.select { |path| path.end_with?(".rb") || program?(path) }
 scripts = paths.to_h { |path| [path, Script.new(path)] }
 own = scripts.values.flat_map(&:defined).uniq - BUILT_IN
 wrong = paths.select { |path| program?(path) }.flat_map do |program|

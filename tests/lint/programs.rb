@@ -6,6 +6,7 @@
 # tests/lint/programs. A word counts as a program if it is where a command can
 # be, and if this machine has a program of that name.
 require "set"
+require_relative "files"
 
 TABLE = File.join(__dir__, "programs")
 KEYWORDS = %w[if then else elif while until do exec env nice command timeout xargs ! { (].freeze
@@ -56,14 +57,14 @@ rows = File.readlines(TABLE, chomp: true).grep_v(/\A#/).map(&:split)
 known = rows.flat_map { |_, *programs| programs }.to_set
 installed = `scripts/setup packages`.split.to_set + %w[essential itself none]
 problems = rows.map(&:first).uniq.reject { |package| installed.include?(package) }.map { |package| "#{TABLE}: scripts/setup does not install #{package}" }
-`git ls-files -co --exclude-standard`.split("\n").select { |path| File.file?(path) && path !~ %r{\A(?:tests/fixtures|tests/.*/programs|docs)/} }.each do |path|
+project_files.select { |path| path !~ %r{\A(?:tests/fixtures|tests/.*/programs|docs)/} }.each do |path|
   words(path).uniq.reject { |word| known.include?(word) || !program?(word) }.each do |word|
     problems << "#{path}: runs #{word}, which not every machine has: add it to tests/lint/programs, with its package"
   end
 end
 # A test that waits without end hangs all tests. Fixtures may wait for whatever
 # they like.
-`git ls-files -co --exclude-standard tests`.split("\n").select { |path| File.file?(path) && path !~ %r{\Atests/(?:fixtures/|golden/|lint/|all\z|support/child\.rb\z)|/programs/|\.[ch]\z} }.each do |path|
+project_files("tests").select { |path| path !~ %r{\Atests/(?:fixtures/|golden/|lint/|all\z|support/child\.rb\z)|/programs/|\.[ch]\z} }.each do |path|
   File.read(path).scrub.each_line.with_index(1) do |line, number|
     problems << "#{path}:#{number}: waits without end: use Child.wait or Child.stop of tests/support/child.rb" if line =~ /\bProcess\.(?:wait|detach)(?!.*WNOHANG)/
   end

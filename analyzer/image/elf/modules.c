@@ -217,7 +217,7 @@ struct rcore_module *rcore_modules_find(struct rcore_modules *modules, uint64_t 
 }
 
 /*
- * Returns the range of a PT_LOAD: number `index` of those of whose flags those
+ * Returns the range of PT_LOAD number `index`, counting only those whose flags
  * in `mask` are `flags`.
  */
 static bool find_load(const struct rcore_module *module, size_t index, unsigned mask,

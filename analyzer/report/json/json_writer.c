@@ -14,14 +14,19 @@ static struct json_object *checked(struct rcore_json *json, struct json_object *
 	return value;
 }
 
+static void start_line(const struct rcore_json *json)
+{
+	putc_unlocked('\n', json->out);
+	for (int i = 0; i < json->depth; i++)
+		putc_unlocked(' ', json->out);
+}
+
 void rcore_json_start(struct rcore_json *json, const char *key)
 {
 	if (json->has_elements)
 		putc_unlocked(',', json->out);
 	if (json->depth)
-		putc_unlocked('\n', json->out);
-	for (int i = 0; i < json->depth; i++)
-		putc_unlocked(' ', json->out);
+		start_line(json);
 	if (key) {
 		putc_unlocked('"', json->out);
 		fputs_unlocked(key, json->out);
@@ -42,9 +47,7 @@ void rcore_json_close(struct rcore_json *json, char bracket)
 {
 	json->depth--;
 	if (json->has_elements)
-		putc_unlocked('\n', json->out);
-	for (int i = 0; json->has_elements && i < json->depth; i++)
-		putc_unlocked(' ', json->out);
+		start_line(json);
 	putc_unlocked(bracket, json->out);
 	json->has_elements = true;
 }

@@ -76,7 +76,7 @@ static bool read_page(const struct walk *walk, uint64_t heap_page, struct rcore_
 {
 	struct rcore_ruby *ruby = walk->ruby;
 	*ret_slots = NULL;
-	/* What is read is also what a pack keeps. */
+	/* A pack keeps what is read, so for one, no slots are read here. */
 	if (!ruby->recorder && rcore_heap_page_read_head(ruby, heap_page, page)) {
 		uint64_t body = rcore_heap_page_body(ruby, page), back;
 		size_t before = page->start - body;

@@ -25,8 +25,9 @@ struct rcore_heap_threads {
 
 void rcore_heap_threads_deinit(struct rcore_heap_threads *threads);
 
-/* Whether a T_DATA is a Thread or a Fiber, and whether a Thread or a Ractor. */
+/* Whether a T_DATA is a Thread or a Fiber. */
 bool rcore_heap_is_thread(struct rcore_ruby *ruby, uint64_t object);
+/* Whether it is a Thread or a Ractor. */
 bool rcore_heap_has_threads(struct rcore_ruby *ruby, uint64_t object);
 
 /*

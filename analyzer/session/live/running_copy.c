@@ -34,8 +34,8 @@ struct rcore_error *rcore_running_copy(struct rcore_session *session)
 }
 
 /*
- * What descriptors are is read when the process has just been resumed. Those of
- * the rehearsal are most of them; others are read when they are found.
+ * Reads what descriptors refer to as soon as the process has been resumed. The
+ * rehearsal has found most of them; others are read when they are found.
  */
 static struct rcore_error *copy_and_note(struct rcore_session *session,
 					 const struct rcore_snapshot *first,

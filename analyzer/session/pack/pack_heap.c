@@ -2,10 +2,11 @@
 #include "session/pack/pack_heap.h"
 
 /*
- * The largest constants of a file, and of all files, that are packed. They are
- * recorded by pages, which takes memory. Larger ones are data, such as ICU's.
+ * The most constants that are packed, of one segment of a file and of all.
+ * They are recorded by pages, which takes memory. Larger ones are data, such as
+ * ICU's.
  */
-enum { FILE_MOST = 16 << 20, FILES_MOST = 256 << 20 };
+enum { SEGMENT_MOST = 16 << 20, ALL_MOST = 256 << 20 };
 
 struct rcore_error *rcore_pack_heap_check(const struct rcore_options *options)
 {
@@ -106,12 +107,12 @@ static void add_saved(const struct rcore_target *target)
  */
 static void add_constants(const struct rcore_target *target)
 {
-	uint64_t start, end, left = FILES_MOST;
+	uint64_t start, end, left = ALL_MOST;
 	for (size_t i = 0; i < rcore_modules_count(target->modules); i++) {
 		const struct rcore_module *module = rcore_modules_get(target->modules, i);
 		for (size_t j = 0;
 		     rcore_module_constant(target->modules, module, j, &start, &end); j++) {
-			if (end - start > FILE_MOST || end - start > left)
+			if (end - start > SEGMENT_MOST || end - start > left)
 				continue;
 			left -= end - start;
 			rcore_recorder_add(target->recorder, start, end - start);

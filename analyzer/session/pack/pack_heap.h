@@ -14,11 +14,11 @@ struct rcore_error *rcore_pack_heap_check(const struct rcore_options *options);
 struct rcore_error *rcore_pack_heap_check_target(const struct rcore_target *target);
 
 /*
- * Adds to what will be packed all memory that the target has written: the copy
- * of a running process (rcore_running_copy()), or what a core has saved; and
- * the constants of its files, which have the names of types. Call it before the
- * target is read: the recorder then need not mark what is read of these. Does
- * nothing if that was done. Error: NO_MEMORY.
+ * Notes for the pack all memory that the target has written: the copy of a
+ * running process (rcore_running_copy()), or what a core has saved; and the
+ * constants of its files, which have the names of types. Call it before the
+ * target is read, so that the recorder need not mark what is read of these.
+ * Does nothing if it was called before. Error: NO_MEMORY.
  */
 struct rcore_error *rcore_session_record_heap(const struct rcore_session *session);
 

@@ -65,12 +65,13 @@ static struct rcore_error *check_magic(const char *path, const struct rcore_core
 					  "the disk",
 					  path);
 	size_t size = file->size < SELFMAG ? file->size : SELFMAG;
-	const char *kind = rcore_file_kind(file->bytes, file->size);
-	if (memcmp(file->bytes, ELFMAG, size))
+	if (memcmp(file->bytes, ELFMAG, size)) {
+		const char *kind = rcore_file_kind(file->bytes, file->size);
 		return rcore_error_create(
 			RCORE_ERROR_FORMAT, "%s: is %s", path,
 			kind ? kind
 			     : "not an ELF file; name a core file first, then the executable");
+	}
 	if (file->size < sizeof(Elf64_Ehdr))
 		return rcore_error_create(RCORE_ERROR_FORMAT,
 					  "%s: ends within the ELF header, after %" PRIu64

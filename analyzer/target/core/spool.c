@@ -15,6 +15,7 @@
 
 #include "base/count.h"
 #include "base/page_buffer.h"
+#include "target/copy_range.h"
 #include "target/output/output.h"
 
 enum {
@@ -52,26 +53,6 @@ const char *rcore_compression_of(const uint8_t *bytes, size_t size)
 	return NULL;
 }
 
-static bool is_zero(const char *bytes, size_t size)
-{
-	return !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
-}
-
-static bool write_whole(int fd, const char *bytes, size_t size, uint64_t at)
-{
-	while (size) {
-		ssize_t written = pwrite(fd, bytes, size, (off_t)at);
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-			return false;
-		bytes += written;
-		size -= (size_t)written;
-		at += (uint64_t)written;
-	}
-	return true;
-}
-
 /* Skips pages of zeroes: holes read as zeroes. */
 static bool write_sparse(struct rcore_spool_file *file, const char *bytes, size_t size)
 {
@@ -79,8 +60,9 @@ static bool write_sparse(struct rcore_spool_file *file, const char *bytes, size_
 		uint64_t at = file->size + done;
 		size_t step = PAGE - at % PAGE;
 		step = step < size - done ? step : size - done;
-		if (!is_zero(bytes + done, step)) {
-			if (!write_whole(file->fd, bytes + done, step, at))
+		if (!rcore_is_zero(bytes + done, step)) {
+			errno = rcore_write_at(file->fd, bytes + done, step, at);
+			if (errno)
 				return false;
 			file->written += step;
 		}

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/page_buffer.h"
+#include "target/copy_range.h"
 #include "target/core/core_file.h"
 #include "target/pack/pack_plan.h"
 
@@ -211,7 +212,7 @@ static void put_at(struct pack *pack, uint64_t offset, const void *bytes, size_t
 static void put_blocks(struct pack *pack, uint64_t offset, const uint8_t *bytes, size_t size)
 {
 	for (size_t at = 0, end; at < size; at = end + BLOCK) {
-		for (end = at; end < size && !rcore_pack_is_zero(bytes + end);)
+		for (end = at; end < size && !rcore_is_zero(bytes + end, BLOCK);)
 			end += BLOCK;
 		if (end > at)
 			put_at(pack, offset + at, bytes + at, end - at);

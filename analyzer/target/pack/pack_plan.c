@@ -7,6 +7,7 @@
 #include "base/filler.h"
 #include "base/grow.h"
 #include "base/page_buffer.h"
+#include "target/copy_range.h"
 
 enum {
 	PAGE = RCORE_RECORDER_PAGE,
@@ -94,7 +95,7 @@ static bool add_searched(struct planning *planning, const struct rcore_recorded_
 			return false;
 		}
 		for (uint64_t i = 0; i < size; i += BLOCK) {
-			if (rcore_pack_is_zero(planning->buffer + i))
+			if (rcore_is_zero(planning->buffer + i, BLOCK))
 				continue;
 			if (at + i - zeroes >= SHARED_LEAST) {
 				if (!add_bytes(planning, data, zeroes, false) ||

@@ -3,7 +3,6 @@
 #define RCORE_TARGET_PACK_PLAN_H
 
 #include <elf.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "target/pack/pack_known.h"
@@ -54,12 +53,6 @@ struct rcore_error *rcore_pack_plan_make(struct rcore_recorder *recorder,
 					 const struct rcore_segment *segments,
 					 size_t segment_count, struct rcore_pack_plan *ret);
 void rcore_pack_plan_deinit(struct rcore_pack_plan *plan);
-
-/* Whether all bytes of a block are zero. */
-static inline bool rcore_pack_is_zero(const uint8_t block[RCORE_RECORDER_BLOCK])
-{
-	return !block[0] && !memcmp(block, block + 1, RCORE_RECORDER_BLOCK - 1);
-}
 
 /*
  * Sets those bytes of a page that were recorded and can be read; the others are

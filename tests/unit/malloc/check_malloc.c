@@ -133,13 +133,13 @@ static void *fill(void *argument)
 	return NULL;
 }
 
-static void run_child(void *(*work)(void *))
+static void run_child(void *(*body)(void *))
 {
 	pthread_t thread;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	pthread_barrier_init(&done, NULL, THREADS + 1);
 	for (intptr_t i = 0; i < THREADS; i++)
-		pthread_create(&thread, NULL, work, (void *)i);
+		pthread_create(&thread, NULL, body, (void *)i);
 	pthread_barrier_wait(&done);
 	truth->info = mallinfo2();
 	truth->is_ready = 1;
@@ -219,7 +219,7 @@ static struct child_memory child;
 static struct rcore_malloc_source source;
 static struct rcore_malloc heap;
 
-static void begin(void *(*work)(void *))
+static void begin(void *(*body)(void *))
 {
 	seed = random_seed();
 	truth = mmap(NULL, sizeof(*truth), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
@@ -228,7 +228,7 @@ static void begin(void *(*work)(void *))
 	child = (struct child_memory){.base.read = read_child, .pid = fork()};
 	ck_assert_int_ge(child.pid, 0);
 	if (!child.pid)
-		run_child(work);
+		run_child(body);
 	while (!truth->is_ready) {
 		ck_assert_int_eq(waitpid(child.pid, NULL, WNOHANG), 0);
 		usleep(1000);
