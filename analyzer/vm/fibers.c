@@ -131,7 +131,11 @@ static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t addre
 	fiber->ec = address + (uint64_t)layout->fiber.saved_ec.offset;
 	fiber->resumed_by = fiber->resuming = fiber->thread = fiber->group = -1;
 	fiber->status = RCORE_FIBER_STATUS_UNKNOWN;
+	uint64_t self = fault ? 0 : word_of(copy, size, &layout->fiber.self);
 	if (!proved) {
+		/* Its object may still show that it is not garbage. */
+		if (self && rcore_wraps(loader->ruby, self, address))
+			fiber->object = self;
 		fiber->problem = rcore_problem(
 			loader->snapshot,
 			fault ? rcore_fault_error(fault, "fiber", address, size)
@@ -141,7 +145,7 @@ static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t addre
 						   address));
 		return NULL;
 	}
-	fiber->object = word_of(copy, size, &layout->fiber.self);
+	fiber->object = self;
 	fiber->status = status_of(word_of(copy, size, &layout->fiber.status));
 	fiber->yielding = word_of(copy, size, &layout->fiber.yielding);
 	fiber->blocking = word_of(copy, size, &layout->fiber.blocking);

@@ -253,6 +253,19 @@ static struct rcore_error *load_ractors(struct rcore_loader *loader)
 	return err;
 }
 
+/*
+ * Whether the main thread is certainly the first of the list: Init_BareVM() of
+ * vm.c inserts it, and rb_thread_atfork_internal() of thread.c begins the list
+ * anew with the thread that forked. Until it has, the list of a process with
+ * one thread has others. From 3.0 on, the main Ractor points to the main
+ * thread, too (rcore_vm_prove()).
+ */
+static bool is_first_listed(const struct rcore_loader *loader)
+{
+	return !rcore_has(&loader->ruby->layout->vm.ractor_set) &&
+	       loader->process->thread_count > 1;
+}
+
 struct rcore_error *rcore_load_threads(struct rcore_loader *loader)
 {
 	const struct rcore_layout *layout = loader->ruby->layout;
@@ -270,8 +283,15 @@ struct rcore_error *rcore_load_threads(struct rcore_loader *loader)
 	 * The VM points to the main thread even if a broken list has lost it.
 	 */
 	uint64_t main_thread = field_or_zero(loader, loader->vm, &layout->vm.main_thread);
-	if (main_thread && rcore_address_map_get(&loader->thread_at, main_thread) < 0)
+	int listed = main_thread ? rcore_address_map_get(&loader->thread_at, main_thread) : 0;
+	if (listed < 0)
 		return rcore_load_thread(loader, main_thread, -1, false, &index);
+	if (listed && is_first_listed(loader))
+		rcore_problem_add(loader->snapshot,
+				  rcore_error_create(RCORE_ERROR_CORRUPT,
+						     "vm.main_thread is 0x%" PRIx64
+						     ", which is not the VM's first thread",
+						     main_thread));
 	return NULL;
 }
 

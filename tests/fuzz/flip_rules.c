@@ -44,6 +44,8 @@ static const struct {
 
 	/* A pc is NULL while a frame is being pushed. */
 	{"cfp.pc", NATIVE | FLIP_FRAME_KIND},
+	/* Unless it is NULL, compiled code runs the frame, whose line is then not known. */
+	{"cfp.jit_return", FLIP_FRAME_LINE},
 
 	/* From a position to its line: a table of which each entry may be right. */
 	{"iseq_body.iseq_encoded", FLIP_FRAME_LINE},
@@ -65,7 +67,7 @@ static const struct {
 	{"array.*", OTHER_TEXT},
 	{"Array bytes", OTHER_TEXT},
 	{"string.*", OTHER_TEXT},
-	{"env.me_cref", FLIP_TEXT_LESS},
+	{"env.me_cref", LABEL}, /* nothing else says which method of C runs */
 	{"iseq_body.type", FLIP_TEXT_LESS},
 	{"iseq_body.label", OTHER_TEXT},
 	{"iseq_body.base_label", OTHER_TEXT},

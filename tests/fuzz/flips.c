@@ -26,6 +26,8 @@ struct flips {
 	struct rcore_options options;
 	uint64_t from, count;
 	uint64_t heap_step; /* in each so many seeds, the whole heap is read, too */
+	const char *role;   /* the only one of which words are flipped; NULL: any */
+	int chosen;         /* its place in `roles`; -1: any */
 	bool verbose, list;
 
 	struct rcore_core *core;
@@ -109,10 +111,14 @@ static uint64_t anywhere(const struct flips *flips, uint64_t random)
 	return 0;
 }
 
-/* Chooses a role first, so that rare roles get their share. */
-static uint64_t any_word(const struct flips *flips, uint64_t *random)
+/*
+ * A word of the role, or of any if it is negative: that is chosen first, so that
+ * rare roles get their share.
+ */
+static uint64_t word_of_role(const struct flips *flips, int chosen, uint64_t *random)
 {
-	size_t role = next_random(random) % (flips->roles.count - 1);
+	size_t drawn = next_random(random) % (flips->roles.count - 1);
+	size_t role = chosen < 0 ? drawn : (size_t)chosen;
 	size_t first = flips->roles.items[role], end = flips->roles.items[role + 1];
 	return flips->words.items[first + next_random(random) % (end - first)].address;
 }
@@ -129,7 +135,8 @@ static uint64_t mutate(const struct flips *flips, uint64_t old, uint64_t *random
 	case 2:
 		return old + (other % 17 - 8) * 8;
 	case 3:
-		return rcore_read_u64(flips->memory.below, any_word(flips, random), &word)
+		return rcore_read_u64(flips->memory.below, word_of_role(flips, -1, random),
+				      &word)
 			       ? other
 			       : word;
 	default:
@@ -148,8 +155,9 @@ static void plan(struct flips *flips, uint64_t seed)
 	flips->memory.flip_count = 0;
 	flips->memory.hits = 0;
 	for (size_t i = 0; i < count; i++) {
-		uint64_t address = seed % 2 ? any_word(flips, &random)
-					    : anywhere(flips, next_random(&random));
+		uint64_t address = seed % 2 || flips->chosen >= 0
+					   ? word_of_role(flips, flips->chosen, &random)
+					   : anywhere(flips, next_random(&random));
 		if (!rcore_read_u64(flips->memory.below, address, &old))
 			flips->memory.flips[flips->memory.flip_count++] =
 				(struct flip){address, old ^ mutate(flips, old, &random)};
@@ -167,6 +175,17 @@ static void find_roles(struct flips *flips)
 			abort();
 		*place = i;
 	}
+}
+
+static void choose_role(struct flips *flips, const char *role)
+{
+	for (size_t i = 0; i + 1 < flips->roles.count; i++)
+		if (!strcmp(flips->words.items[flips->roles.items[i]].role, role)) {
+			flips->chosen = (int)i;
+			return;
+		}
+	fprintf(stderr, "flips: no word has the role %s: --words lists them\n", role);
+	exit(2);
 }
 
 static void tell(const char *part, const char *problem)
@@ -209,6 +228,8 @@ static void prepare(struct flips *flips)
 		exit(2);
 	}
 	find_roles(flips);
+	if (flips->role)
+		choose_role(flips, flips->role);
 }
 
 static void print_flips(const struct flips *flips)
@@ -308,6 +329,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 		if (!flips->heap_step)
 			argp_usage(state);
 		return 0;
+	case 'r':
+		flips->role = argument;
+		return 0;
 	case 's':
 		flips->options.sysroot = argument;
 		return 0;
@@ -335,6 +359,7 @@ static const struct argp_option options[] = {
 	{"from", 'f', "SEED", 0, "The first seed (0)", 0},
 	{"count", 'n', "N", 0, "How many (1)", 0},
 	{"heap", 'h', "STEP", 0, "Read the heap in each STEPth seed, too (20)", 0},
+	{"role", 'r', "ROLE", 0, "Flip words of this role alone, e.g. vm.main_thread", 0},
 	{"sysroot", 's', "DIR", 0, "As rcore's", 0},
 	{"verbose", 'v', NULL, 0, "Each seed of which the outcome differs", 0},
 	{"words", 'w', NULL, 0, "List the words that are read, and end", 0},
@@ -357,7 +382,7 @@ static void describe(const struct flips *flips, const uint64_t counts[OUTCOME_CO
 
 int main(int argc, char **argv)
 {
-	struct flips flips = {.count = 1, .heap_step = 20};
+	struct flips flips = {.count = 1, .heap_step = 20, .chosen = -1};
 	uint64_t counts[OUTCOME_COUNT] = {0};
 	char command[256];
 

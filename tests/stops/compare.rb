@@ -8,6 +8,7 @@ class StackComparison
     starting: "Ruby has no VM yet: rcore says that it finds none, and Ruby prints no backtrace",
     stale: "compiled code stores its pc only before calls, so Ruby prints the line of an earlier call for the innermost frame: rcore must print none",
     pushed: "the innermost frame is being pushed, so Ruby prints what an earlier frame left in its place: rcore must mark it; all other frames are compared",
+    switching: "the thread already has the fiber that it resumes, and the native thread, which Ruby asks, still has the one before (ec_switch() of cont.c): that one is compared",
     late: "a thread that blocks signals waited for one that the test held: no copy was made at this moment, so Ruby said nothing",
     collecting: "the collector was at work, and Thread#backtrace makes objects: only rb_backtrace(), whose labels have no classes, was compared",
     compacting: "the collector was moving objects, and rb_backtrace() reads the places that they have left",
@@ -118,10 +119,17 @@ class StackComparison
   # A thread that has left the VM's list is still its own current thread. Its stack is gone before it releases the GVL.
   def fiber_of_thread(told)
     thread = @report["threads"].find { |each| each["object"] == told.object }
-    return @fibers[thread["current_fiber"]] if thread
+    return before_switch(@fibers[thread["current_fiber"]], told) if thread
     return if told.frames.to_a.empty? && @look.truth.values.compact.any? { |each| each.current == told.object }
     fail(:thread_missing, "no thread #{told.object}: #{told.frames&.first.inspect}")
     nil
+  end
+
+  # A fiber that has begun has frames.
+  def before_switch(fiber, told)
+    return fiber if !fiber || fiber["frames"].any? || told.frames.to_a.empty? || !fiber["resumed_by"]
+    @masked << :switching
+    @fibers[fiber["resumed_by"]]
   end
 
   def fiber_of(told)

@@ -40,7 +40,7 @@ class Program
   }.freeze
 
   # Files beside this one.
-  OWN = %w[hooks].freeze
+  OWN = %w[hooks fibers].freeze
 
   # Of tests/packages/gems, from Ruby 3.2 on.
   GEMS = {

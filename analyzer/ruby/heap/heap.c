@@ -278,9 +278,14 @@ struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
  */
 enum { GC_MODE_SWEEPING = 2 };
 
-bool rcore_heap_is_sweeping(struct rcore_ruby *ruby, uint64_t objspace)
+bool rcore_heap_is_sweeping(struct rcore_ruby *ruby, uint64_t objspace, bool *is_collecting)
 {
-	uint64_t mode;
+	uint64_t mode, during_gc;
+	if (is_collecting)
+		*is_collecting =
+			rcore_read_field(ruby->memory, objspace,
+					 &ruby->layout->objspace.during_gc, &during_gc) ||
+			during_gc;
 	return !rcore_read_field(ruby->memory, objspace, &ruby->layout->objspace.gc_mode,
 				 &mode) &&
 	       mode == GC_MODE_SWEEPING;

@@ -33,20 +33,18 @@ struct sweep {
 static struct sweep read_sweep(struct rcore_loader *loader)
 {
 	struct rcore_ruby *ruby = loader->ruby;
-	uint64_t objspace, during_gc;
+	uint64_t objspace;
+	bool is_collecting;
 	if (ruby->layout->traits.sweep_aborted &&
 	    rcore_vm_is_ending(loader->threads.items, loader->threads.count))
 		return (struct sweep){.has_garbage = true};
 	rcore_auto_error err = RCORE_GET(ruby, loader->vm, vm, objspace, &objspace);
-	if (err || !rcore_heap_is_sweeping(ruby, objspace))
+	if (err || !rcore_heap_is_sweeping(ruby, objspace, &is_collecting))
 		return (struct sweep){.has_garbage = false};
 	return (struct sweep){
 		.has_garbage = true,
 		.has_marks = true,
-		.is_collecting =
-			rcore_read_field(ruby->memory, objspace,
-					 &ruby->layout->objspace.during_gc, &during_gc) ||
-			during_gc,
+		.is_collecting = is_collecting,
 	};
 }
 

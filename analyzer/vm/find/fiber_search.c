@@ -130,6 +130,8 @@ struct heap_search {
 	bool has_protected; /* one of them may have some */
 	bool out_of_memory;
 	bool is_scan; /* slots were copied some time before they are visited */
+	/* The collector is sweeping, and at this very moment. */
+	bool is_sweeping, is_collecting;
 };
 
 enum { TYPE_LIMIT = 4096 };
@@ -232,8 +234,10 @@ static bool has_changed(const struct heap_search *search, uint64_t object, const
 
 /*
  * Returns whether the slot is not a fiber after all. Either it has the contents
- * of an earlier object, which was a fiber, or a running thread is making a
- * fiber: rb_data_typed_object_wrap() (gc.c) writes the type before the data.
+ * of an earlier object, which was a fiber; or the collector is freeing it:
+ * obj_free() (gc.c) frees the rb_fiber_t before it clears the slot; or a
+ * running thread is making a fiber: rb_data_typed_object_wrap() (gc.c) writes
+ * the type before the data.
  */
 static bool is_stale(const struct heap_search *search, uint64_t object, uint64_t data,
 		     const void *copy, size_t size)
@@ -244,6 +248,9 @@ static bool is_stale(const struct heap_search *search, uint64_t object, uint64_t
 		return false;
 	if (!rcore_read_field(ruby->memory, data, &ruby->layout->fiber.self, &self) &&
 	    is_being_made(ruby, copy, size))
+		return true;
+	if (search->is_sweeping &&
+	    rcore_heap_may_be_garbage(ruby, object, search->is_collecting))
 		return true;
 	if (has_changed(search, object, copy, size))
 		return true;
@@ -331,6 +338,9 @@ static struct rcore_error *walk_heap(struct rcore_ruby *ruby,
 	if (fault)
 		err = rcore_fault_error(fault, "vm.objspace", vm, sizeof(objspace));
 	else
+		search.is_sweeping =
+			rcore_heap_is_sweeping(ruby, objspace, &search.is_collecting);
+	if (!err)
 		search.is_scan = rcore_fiber_scan(ruby, objspace, visit_data, &search);
 	if (!err && !search.is_scan)
 		err = rcore_heap_walk(ruby, objspace, RCORE_T_DATA, visit_data, &search,

@@ -162,9 +162,45 @@ START_TEST(test_half_made)
 }
 END_TEST
 
+/*
+ * obj_free() frees a rb_fiber_t before it clears the slot. Until then, the slot
+ * leads to memory that may be anything. Without a sweep, or if the object has a
+ * mark, that is damage.
+ */
+START_TEST(test_half_freed)
+{
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	const struct rcore_layout *layout = &vm->ruby.layout;
+	if (layout->traits.fibers_listed || !rcore_has_place(&layout->heap_page.mark_bits))
+		return;
+	uint64_t object = FAKE_GET(vm, world.parked, fiber, self);
+	uint64_t ec = world.parked + (uint64_t)layout->fiber.saved_ec.offset;
+	FAKE_PUT(vm, ec, ec, fiber_ptr, 0);
+	FAKE_PUT(vm, ec, ec, vm_stack, 0);
+	struct rcore_snapshot *snapshot = world_load();
+	ck_assert(snapshot->incomplete);
+	world_free(snapshot);
+	FAKE_PUT(vm, vm->objspace, objspace, gc_mode, SWEEPING);
+	unmark(FAKE_GET(vm, world.running, fiber, self));
+	snapshot = world_load();
+	ck_assert(snapshot->incomplete);
+	world_free(snapshot);
+	unmark(object);
+	ck_assert(!is_there(SWEEPING, world.parked));
+	/* The page that is being swept is no longer one to sweep. */
+	uint64_t page;
+	rcore_read_u64(&vm->ruby.target.memory,
+		       object - object % layout->traits.heap_page_align, &page);
+	FAKE_PUT(vm, page, heap_page, before_sweep, 0);
+	FAKE_PUT(vm, vm->objspace, objspace, during_gc, 1);
+	ck_assert(!is_there(SWEEPING, world.parked));
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {test_unmarked, test_alive, test_lost_stack,
-				      test_resumed_by, test_half_made};
+	const TTest *const tests[] = {test_unmarked,   test_alive,     test_lost_stack,
+				      test_resumed_by, test_half_made, test_half_freed};
 	return world_run("collected", tests, RCORE_COUNT(tests));
 }

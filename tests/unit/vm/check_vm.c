@@ -649,6 +649,23 @@ START_TEST(test_broken_threads)
 }
 END_TEST
 
+/*
+ * Up to 2.7, only the order of the list shows which thread is the main one.
+ * After fork() it is that which forked, before the list begins anew.
+ */
+START_TEST(test_other_main_thread)
+{
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	if (vm->ractor)
+		return;
+	FAKE_PUT(vm, vm->address, vm, main_thread, world.sleeper);
+	world_free(world_load_broken("which is not the VM's first thread"));
+	world.process.thread_count = 1;
+	world_free(world_load_whole());
+}
+END_TEST
+
 /* The list of threads changes first, then its counter. */
 START_TEST(test_counted_later)
 {
@@ -772,7 +789,7 @@ int main(void)
 		test_in_a_switch,    test_being_made,
 		test_counted_later,  test_broken_threads,
 		test_broken_ractors, test_broken_fibers,
-		test_broken_heap,
+		test_broken_heap,    test_other_main_thread,
 	};
 	return world_run("vm", tests, RCORE_COUNT(tests));
 }
