@@ -113,7 +113,7 @@ class StackComparison
     fiber = told.kind == "thread" ? fiber_of_thread(told) : fiber_of(told)
     return unless fiber
     return no_frames(told, fiber) unless told.frames
-    compare(fiber, told.frames, shown(fiber))
+    compare(fiber, told.frames, shown(fiber), told.about)
   end
 
   # A thread that has left the VM's list is still its own current thread. Its stack is gone before it releases the GVL.
@@ -121,7 +121,7 @@ class StackComparison
     thread = @report["threads"].find { |each| each["object"] == told.object }
     return before_switch(@fibers[thread["current_fiber"]], told) if thread
     return if told.frames.to_a.empty? && @look.truth.values.compact.any? { |each| each.current == told.object }
-    fail(:thread_missing, "no thread #{told.object}: #{told.frames&.first.inspect}")
+    fail(:thread_missing, "no thread #{told.object}, #{told.about}: #{told.frames&.first.inspect}")
     nil
   end
 
@@ -135,7 +135,7 @@ class StackComparison
   def fiber_of(told)
     fiber = @report["fibers"].find { |each| each["object"] == told.object }
     return fiber if fiber || told.frames.nil? || told.frames.empty?
-    fail(:fiber_missing, "no fiber #{told.object}: #{told.frames.first.inspect}")
+    fail(:fiber_missing, "no fiber #{told.object}, #{told.about}: #{told.frames.first.inspect}")
     nil
   end
 
@@ -143,7 +143,7 @@ class StackComparison
   # have ended.
   def no_frames(told, fiber)
     return if told.kind == "thread" || shown(fiber).empty?
-    fail(:fiber_ended, "#{fiber['id']}: #{shown(fiber).first.inspect}")
+    fail(:fiber_ended, "#{fiber['id']}, #{told.about}: #{shown(fiber).first.inspect}")
   end
 
   def shown(fiber)
@@ -184,7 +184,7 @@ class StackComparison
     end
   end
 
-  def compare(fiber, told, mine)
+  def compare(fiber, told, mine, about = nil)
     @stacks += 1
     @frames += told.size
     mine = without_stale(fiber, told, mine)
@@ -193,7 +193,7 @@ class StackComparison
     # rcore's JSON has only valid UTF-8 of Ruby's labels.
     first = (0...[told.size, mine.size].max).find { |index| told[index] != mine[index] }
     kind = kind_of(told[first], mine[first], told.size, mine.size)
-    fail(kind, "#{fiber['id']}: frame #{first} of #{told.size} (rcore #{mine.size}): " \
+    fail(kind, "#{fiber['id']}#{", #{about}" if about}: frame #{first} of #{told.size} (rcore #{mine.size}): " \
                "Ruby says #{told[first].inspect}, rcore #{mine[first].inspect}")
   end
 

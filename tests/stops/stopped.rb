@@ -165,9 +165,10 @@ end
 
 # What one thread's copy said (truth.c).
 class Told
-  Stack = Struct.new(:kind, :object, :frames)
+  Stack = Struct.new(:kind, :object, :frames, :about)
 
   # stacks: of rb_make_backtrace() and Thread#backtrace, innermost first; nil frames: Ruby says there are none.
+  # about: what the thread or fiber calls itself.
   # plain: of rb_backtrace(), innermost first; nil: it did not come to its end.
   # current: the Thread that is asked, and whose stack `plain` is. state: :whole, :collecting, :died.
   # signal: of which it died.
@@ -203,6 +204,7 @@ class Told
       when "at" then stack.frames << frame(text)
       when "whole" then @stacks << stack
       when "none" then @stacks << Stack.new(stack.kind, stack.object, nil)
+      when "is" then @stacks.last.about = text
       when "current" then @current = text
       when "died" then @signal = text.to_i
       when "collecting" then @state = :collecting

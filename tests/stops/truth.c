@@ -155,9 +155,12 @@ static VALUE tell_backtrace(VALUE argument)
 {
 	const struct subject *subject = (const struct subject *)argument;
 
-	if (rb_respond_to(subject->object, intern("backtrace")))
-		tell(subject->fd, subject->kind, subject->object,
-		     call(subject->object, "backtrace"));
+	if (!rb_respond_to(subject->object, intern("backtrace")))
+		return 0;
+	tell(subject->fd, subject->kind, subject->object, call(subject->object, "backtrace"));
+	VALUE text = call(subject->object, "to_s");
+	record(subject->fd, "is", rb_string_value_ptr(&text),
+	       rb_num2ulong(call(text, "bytesize")));
 	return 0;
 }
 

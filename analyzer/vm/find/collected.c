@@ -7,6 +7,7 @@
 #include "ruby/get.h"
 #include "ruby/heap/heap.h"
 #include "vm/find/frame_proof.h"
+#include "vm/find/running.h"
 #include "vm/wrapper.h"
 
 /*
@@ -28,6 +29,9 @@ struct sweep {
 	bool has_garbage;
 	bool has_marks;     /* the heap shows which objects are garbage */
 	bool is_collecting; /* the collector is at work, or may be */
+	/* The last page of which it was asked whether it is being swept. */
+	uint64_t page;
+	bool is_swept_now;
 };
 
 static struct sweep read_sweep(struct rcore_loader *loader)
@@ -175,15 +179,40 @@ static bool lost_prev(struct rcore_loader *loader, size_t index, const bool *col
 	return prev && !is_fiber(loader, prev);
 }
 
-static void find_collected(struct rcore_loader *loader, const bool *held, bool *collected)
+/*
+ * Whether the collector has found the fiber to be garbage, and is freeing the
+ * objects of its page. gc_sweep_page() (gc_page_sweep() up to 3.0) of gc.c
+ * clears before_sweep first, so that the page looks like those that are done,
+ * where an object without a mark is new. Only the collector's own frames tell
+ * them apart: they have the address of the page.
+ */
+static bool is_being_swept(struct rcore_loader *loader, struct sweep *sweep,
+			   const struct rcore_fiber *fiber)
+{
+	struct rcore_ruby *ruby = loader->ruby;
+	struct rcore_heap_page page;
+	if (!sweep->is_collecting || !rcore_heap_may_be_garbage(ruby, fiber->object, true) ||
+	    !rcore_heap_page_at(ruby, fiber->object, &page))
+		return false;
+	if (page.heap_page != sweep->page) {
+		sweep->page = page.heap_page;
+		sweep->is_swept_now =
+			rcore_is_in_frames(ruby->memory, loader->process, page.heap_page);
+	}
+	return sweep->is_swept_now;
+}
+
+static void find_collected(struct rcore_loader *loader, struct sweep *sweep, const bool *held,
+			   bool *collected)
 {
 	for (size_t i = 0; i < loader->fibers.count; i++) {
 		const struct rcore_fiber *fiber = &loader->fibers.items[i];
 		bool is_damaged = !is_whole(fiber) && has_stack(loader, fiber);
 		collected[i] =
-			!held[i] &&
-			(is_damaged || lost_thread(loader, fiber) ||
-			 (fiber->object && rcore_heap_is_garbage(loader->ruby, fiber->object)));
+			!held[i] && (is_damaged || lost_thread(loader, fiber) ||
+				     (fiber->object &&
+				      (rcore_heap_is_garbage(loader->ruby, fiber->object) ||
+				       is_being_swept(loader, sweep, fiber))));
 	}
 	bool more = true;
 	for (int step = 0; more && step < CHAIN_LIMIT; step++) {
@@ -233,7 +262,7 @@ struct rcore_error *rcore_drop_collected(struct rcore_loader *loader, bool was_i
 {
 	struct rcore_snapshot *snapshot = loader->snapshot;
 	keep_marks(loader);
-	const struct sweep sweep = read_sweep(loader);
+	struct sweep sweep = read_sweep(loader);
 	if (!sweep.has_garbage)
 		return NULL;
 	bool *held = rcore_calloc(loader->fibers.count, sizeof(*held));
@@ -241,7 +270,7 @@ struct rcore_error *rcore_drop_collected(struct rcore_loader *loader, bool was_i
 	struct rcore_error *err = held && collected ? NULL : rcore_error_no_memory();
 	if (!err) {
 		hold_all(loader, &sweep, held);
-		find_collected(loader, held, collected);
+		find_collected(loader, &sweep, held, collected);
 		err = drop(loader, collected);
 	}
 	snapshot->incomplete = was_incomplete || snapshot->problem_count;
