@@ -6,6 +6,7 @@
 #include "base/grow.h"
 #include "ruby/get.h"
 #include "ruby/heap/heap.h"
+#include "ruby/heap/moved.h"
 #include "vm/find/frame_proof.h"
 #include "vm/find/running.h"
 #include "vm/wrapper.h"
@@ -86,7 +87,8 @@ static bool is_alive(struct rcore_loader *loader, const struct sweep *sweep,
 	return sweep->has_marks && fiber->object &&
 	       rcore_wraps(ruby, fiber->object, fiber->address) &&
 	       !rcore_wraps_nothing(ruby, fiber->object) &&
-	       rcore_heap_is_alive(ruby, fiber->object, sweep->is_collecting);
+	       rcore_heap_is_alive(ruby, rcore_moved_to(ruby, fiber->object),
+				   sweep->is_collecting);
 }
 
 static void hold_all(struct rcore_loader *loader, const struct sweep *sweep, bool *held)
@@ -121,7 +123,7 @@ static bool lost_thread(struct rcore_loader *loader, const struct rcore_fiber *f
 	return rcore_read_field(memory, thread, &layout->thread.vm, &vm) || vm != loader->vm ||
 	       rcore_read_field(memory, thread, &layout->thread.self, &self) ||
 	       !rcore_wraps(loader->ruby, self, thread) ||
-	       rcore_heap_is_garbage(loader->ruby, self);
+	       rcore_heap_is_garbage(loader->ruby, rcore_moved_to(loader->ruby, self));
 }
 
 static bool is_whole(const struct rcore_fiber *fiber)
@@ -186,13 +188,12 @@ static bool lost_prev(struct rcore_loader *loader, size_t index, const bool *col
  * where an object without a mark is new. Only the collector's own frames tell
  * them apart: they have the address of the page.
  */
-static bool is_being_swept(struct rcore_loader *loader, struct sweep *sweep,
-			   const struct rcore_fiber *fiber)
+static bool is_being_swept(struct rcore_loader *loader, struct sweep *sweep, uint64_t object)
 {
 	struct rcore_ruby *ruby = loader->ruby;
 	struct rcore_heap_page page;
-	if (!sweep->is_collecting || !rcore_heap_may_be_garbage(ruby, fiber->object, true) ||
-	    !rcore_heap_page_at(ruby, fiber->object, &page))
+	if (!sweep->is_collecting || !rcore_heap_may_be_garbage(ruby, object, true) ||
+	    !rcore_heap_page_at(ruby, object, &page))
 		return false;
 	if (page.heap_page != sweep->page) {
 		sweep->page = page.heap_page;
@@ -207,12 +208,12 @@ static void find_collected(struct rcore_loader *loader, struct sweep *sweep, con
 {
 	for (size_t i = 0; i < loader->fibers.count; i++) {
 		const struct rcore_fiber *fiber = &loader->fibers.items[i];
+		const uint64_t object = rcore_moved_to(loader->ruby, fiber->object);
 		bool is_damaged = !is_whole(fiber) && has_stack(loader, fiber);
 		collected[i] =
 			!held[i] && (is_damaged || lost_thread(loader, fiber) ||
-				     (fiber->object &&
-				      (rcore_heap_is_garbage(loader->ruby, fiber->object) ||
-				       is_being_swept(loader, sweep, fiber))));
+				     (object && (rcore_heap_is_garbage(loader->ruby, object) ||
+						 is_being_swept(loader, sweep, object))));
 	}
 	bool more = true;
 	for (int step = 0; more && step < CHAIN_LIMIT; step++) {

@@ -3,7 +3,7 @@
 
 #include "base/count.h"
 
-enum { MARKING = 1, SWEEPING, WORD_BITS = 64 };
+enum { MARKING = 1, SWEEPING, COMPACTING, WORD_BITS = 64 };
 
 static uint64_t marks_of(uint64_t object)
 {
@@ -52,6 +52,7 @@ START_TEST(test_unmarked)
 	unmark(FAKE_GET(vm, world.parked, fiber, self));
 	ck_assert(is_there(MARKING, world.parked));
 	ck_assert(!is_there(SWEEPING, world.parked));
+	ck_assert(!is_there(COMPACTING, world.parked));
 	/* A fiber without an object has no mark of its own. */
 	FAKE_PUT(vm, world.orphan, fiber, self, 0);
 	unmark(FAKE_GET(vm, world.ended, thread, self));
