@@ -231,10 +231,35 @@ START_TEST(test_swept_now)
 }
 END_TEST
 
+/*
+ * The collector moves an object with its marks. Until it has corrected the
+ * references, the fiber refers to the slot that its object left.
+ */
+START_TEST(test_moved)
+{
+	world_begin(_i);
+	struct fake_vm *vm = &world.vm;
+	const struct rcore_layout *layout = &vm->ruby.layout;
+	if (!rcore_has_place(&layout->heap_page.mark_bits) ||
+	    !rcore_has_place(&layout->moved.destination))
+		return;
+	uint64_t from = FAKE_GET(vm, world.parked, fiber, self);
+	uint64_t to = fake_data(vm, vm->fiber_type, world.parked);
+	FAKE_PUT(vm, from, basic, flags, RCORE_T_MOVED);
+	FAKE_PUT(vm, from, moved, destination, to);
+	FAKE_PUT(vm, vm->objspace, objspace, during_compacting, 1);
+	FAKE_PUT(vm, vm->objspace, objspace, during_gc, 1);
+	unmark(from);
+	ck_assert(is_there(COMPACTING, world.parked));
+	unmark(to);
+	ck_assert(!is_there(COMPACTING, world.parked));
+}
+END_TEST
+
 int main(void)
 {
 	const TTest *const tests[] = {test_unmarked,   test_alive,     test_lost_stack,
 				      test_resumed_by, test_half_made, test_half_freed,
-				      test_swept_now};
+				      test_swept_now,  test_moved};
 	return world_run("collected", tests, RCORE_COUNT(tests));
 }
