@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/snapshot.h"
 
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/order.h"
 #include "model/wait_text.h"
 
 /*
@@ -50,13 +54,43 @@ void rcore_fibers_write(const struct rcore_snapshot *snapshot, const int *fibers
 		fprintf(out, " and %zu more", count - SHOWN);
 }
 
+static int by_object(const void *left, const void *right, void *context)
+{
+	const struct rcore_pool *pools = context;
+	const uint64_t a = pools[*(const int *)left].object;
+	const uint64_t b = pools[*(const int *)right].object;
+	return a < b ? -1 : a > b;
+}
+
+/*
+ * Each fiber may wait for a pool of its own. The pools themselves stay in the
+ * order in which they were found, which is that of the fibers.
+ */
+bool rcore_pools_index(struct rcore_snapshot *snapshot)
+{
+	const size_t count = snapshot->pool_count;
+	int *sorted = rcore_arena_array(&snapshot->arena, count, sizeof(*sorted));
+	if (!sorted)
+		return false;
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = (int)i;
+	if (count)
+		qsort_r(sorted, count, sizeof(*sorted), by_object, snapshot->pools);
+	snapshot->pools_by_object = sorted;
+	return true;
+}
+
 const struct rcore_pool *rcore_wait_pool(const struct rcore_snapshot *snapshot,
 					 const struct rcore_wait *wait)
 {
-	for (size_t i = 0; i < snapshot->pool_count; i++)
-		if (snapshot->pools[i].object == wait->object)
-			return &snapshot->pools[i];
-	return NULL;
+	const struct rcore_pool *pools = snapshot->pools;
+	const int *order = snapshot->pools_by_object;
+	const size_t count = order ? snapshot->pool_count : 0;
+	const size_t found = RCORE_PARTITION_POINT(count, middle,
+						   pools[order[middle]].object < wait->object);
+	return found < count && pools[order[found]].object == wait->object
+		       ? &pools[order[found]]
+		       : NULL;
 }
 
 size_t rcore_interlock_holders(const struct rcore_snapshot *snapshot,

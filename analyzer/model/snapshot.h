@@ -514,6 +514,9 @@ struct rcore_snapshot {
 	 * `incomplete` is also true then.
 	 */
 	bool lacks_memory;
+
+	/* Private: indices of pools, from rcore_pools_index(). */
+	int *pools_by_object;
 };
 
 /* Returns whether it is known what a fiber is busy with: a context, or work. */

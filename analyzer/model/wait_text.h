@@ -44,6 +44,12 @@ void rcore_wait_write_alone(const struct rcore_snapshot *snapshot,
 			    const struct rcore_wait *wait, FILE *out);
 void rcore_wait_within_write(const struct rcore_wait *wait, FILE *out);
 
+/*
+ * Lets rcore_wait_pool() find the pools of a snapshot, which must not move any
+ * more. Returns false if memory is short.
+ */
+bool rcore_pools_index(struct rcore_snapshot *snapshot);
+
 /* Returns the pool for which a fiber waits; NULL: none. */
 const struct rcore_pool *rcore_wait_pool(const struct rcore_snapshot *snapshot,
 					 const struct rcore_wait *wait);

@@ -48,7 +48,8 @@ static struct rcore_error *by_owners(struct rcore_pool_search *search, struct rc
 	struct rcore_ruby *ruby = search->ruby;
 	uint64_t elements, length, connection, owner;
 	struct rcore_error *err = rcore_array(ruby, connections, &elements, &length);
-	for (uint64_t i = 0; !err && i < length && i < CONNECTIONS; i++)
+	for (uint64_t i = 0;
+	     !err && i < length && i < CONNECTIONS && rcore_pool_may_read(search); i++)
 		if (!rcore_read_u64(ruby->memory, elements + i * sizeof(connection),
 				    &connection) &&
 		    rcore_pool_ivar(search, connection, "@owner", &owner))
@@ -63,7 +64,7 @@ static struct rcore_error *by_keys(struct rcore_pool_search *search, struct rcor
 	uint64_t key, value;
 	bool found = true;
 	struct rcore_error *err = rcore_hash_begin(&iterator, search->ruby, allocated);
-	for (int i = 0; !err && found && i < CONNECTIONS; i++) {
+	for (int i = 0; !err && found && i < CONNECTIONS && rcore_pool_may_read(search); i++) {
 		err = rcore_hash_next(&iterator, &found, &key, &value);
 		if (!err && found)
 			err = add_holder(search, pool, key);
@@ -71,74 +72,43 @@ static struct rcore_error *by_keys(struct rcore_pool_search *search, struct rcor
 	return err;
 }
 
-/* Whether this is how Ruby inspects the Symbol of that name. */
-static bool is_symbol(const char *inspected, const char *name)
+/* Turns what Ruby prints for a Symbol into its name; NULL if it is none. */
+static const char *symbol_name(char *inspected)
 {
-	size_t length = strlen(name);
 	if (*inspected++ != ':')
-		return false;
-	inspected += *inspected == '"';
-	return !strncmp(inspected, name, length) &&
-	       (!inspected[length] || !strcmp(inspected + length, "\""));
+		return NULL;
+	if (*inspected != '"')
+		return inspected;
+	inspected++;
+	size_t length = strlen(inspected);
+	if (length && inspected[length - 1] == '"')
+		inspected[length - 1] = '\0';
+	return inspected;
 }
 
 static struct rcore_error *by_locals(struct rcore_pool_search *search, struct rcore_pool *pool,
 				     uint64_t key)
 {
-	const struct rcore_snapshot *snapshot = search->snapshot;
-	struct rcore_value name;
-	struct rcore_error *err = rcore_inspect(search->ruby, key, NULL, &name);
-	if (err || name.problem || !name.text)
+	struct rcore_value value;
+	struct rcore_error *err = rcore_inspect(search->ruby, key, NULL, &value);
+	if (err || value.problem || !value.text)
 		return err;
-	for (size_t i = 0; !err && i < snapshot->fiber_count; i++) {
-		const struct rcore_variables *locals = &snapshot->fibers[i].locals;
-		for (size_t j = 0; !err && j < locals->count; j++) {
-			const struct rcore_variable *local = &locals->items[j];
-			if (!local->name || !is_symbol(name.text, local->name) ||
-			    rcore_is_nil(search->ruby, local->value.value))
-				continue;
-			pool->used++;
-			int *holder = rcore_push(&search->holders);
-			if (!holder)
-				return rcore_error_no_memory();
-			*holder = (int)i;
-		}
-	}
+	char *inspected = rcore_arena_strdup(&search->snapshot->arena, value.text);
+	const char *name = inspected ? symbol_name(inspected) : NULL;
+	if (!inspected)
+		return rcore_error_no_memory();
+	err = name ? rcore_pool_find_in_locals(search, name) : NULL;
+	pool->used = search->holders.count;
 	return err;
-}
-
-static bool has_acquired(const struct rcore_pool_search *search,
-			 const struct rcore_fiber *fiber, uint64_t semaphore)
-{
-	static const char *const methods[] = {"Async::Semaphore#acquire",
-					      "block in Async::Semaphore#async"};
-	if (fiber->wait && fiber->wait->kind == RCORE_WAIT_SEMAPHORE &&
-	    fiber->wait->object == semaphore)
-		return false;
-	for (size_t i = 0; i < fiber->frame_count; i++)
-		for (size_t j = 0; j < RCORE_COUNT(methods); j++)
-			if (rcore_same_text(fiber->frames[i].label, methods[j]) &&
-			    rcore_is_same_object(search->ruby, fiber->frames[i].self,
-						 semaphore))
-				return true;
-	return false;
 }
 
 static struct rcore_error *by_frames(struct rcore_pool_search *search, struct rcore_pool *pool,
 				     uint64_t count)
 {
-	const struct rcore_snapshot *snapshot = search->snapshot;
-	for (size_t i = 0; i < snapshot->fiber_count; i++) {
-		if (!has_acquired(search, &snapshot->fibers[i], pool->object))
-			continue;
-		int *holder = rcore_push(&search->holders);
-		if (!holder)
-			return rcore_error_no_memory();
-		*holder = (int)i;
-	}
+	struct rcore_error *err = rcore_pool_find_in_frames(search, pool->object);
 	if (!rcore_is_count(count, &pool->used))
 		pool->used = search->holders.count;
-	return NULL;
+	return err;
 }
 
 /* Moves the holders that were found to the snapshot. */
@@ -186,7 +156,7 @@ static struct rcore_error *find_first(struct rcore_pool_search *search, struct r
 	if (!rcore_pool_ivar(search, pool->object, "@waiting", &waiting))
 		return NULL;
 	struct rcore_error *err = rcore_hash_begin(&iterator, search->ruby, waiting);
-	for (int i = 0; !err && found && i < CONNECTIONS; i++) {
+	for (int i = 0; !err && found && i < CONNECTIONS && rcore_pool_may_read(search); i++) {
 		err = rcore_hash_next(&iterator, &found, &key, &value);
 		if (!err && found && !is_compatible(search, value))
 			err = add_holder(search, pool, key);

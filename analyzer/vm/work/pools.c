@@ -8,7 +8,9 @@
 #include "base/count.h"
 #include "base/grow.h"
 #include "base/text.h"
+#include "model/wait_text.h"
 #include "ruby/object/value.h"
+#include "vm/problem.h"
 #include "vm/work/pools_private.h"
 
 /*
@@ -196,6 +198,8 @@ static struct rcore_error *keep(struct rcore_pool_search *search, const int *poo
 		return rcore_error_no_memory();
 	memcpy(snapshot->pools, search->pools.items, size);
 	snapshot->pool_count = search->pools.count;
+	if (!rcore_pools_index(snapshot))
+		return rcore_error_no_memory();
 	for (size_t i = 0; i < snapshot->fiber_count; i++) {
 		struct rcore_wait *wait = snapshot->fibers[i].wait;
 		if (pool_of_fiber[i] < 0 || wait->kind == RCORE_WAIT_SEMAPHORE)
@@ -213,6 +217,15 @@ static struct rcore_error *keep(struct rcore_pool_search *search, const int *poo
 	return NULL;
 }
 
+static struct rcore_error *too_many(void)
+{
+	return rcore_error_create(
+		RCORE_ERROR_LIMIT,
+		"the pools for which fibers wait have more than %d connections together; for "
+		"some of them, who uses these was not read",
+		RCORE_POOL_READS);
+}
+
 struct rcore_error *rcore_vm_pools(struct rcore_ruby *ruby, struct rcore_snapshot *snapshot)
 {
 	struct rcore_pool_search search = {.ruby = ruby, .snapshot = snapshot};
@@ -223,10 +236,14 @@ struct rcore_error *rcore_vm_pools(struct rcore_ruby *ruby, struct rcore_snapsho
 		err = find_waiters(&search, pool_of_fiber);
 	if (!err)
 		err = keep(&search, pool_of_fiber);
+	if (!err && search.is_limited)
+		rcore_problem_add(snapshot, too_many());
 	rcore_address_map_deinit(&search.fiber_of);
 	rcore_address_map_deinit(&search.pool_of);
 	free(search.pools.items);
 	free(search.holders.items);
+	free(search.frames.items);
+	free(search.locals.items);
 	free(pool_of_fiber);
 	return err;
 }

@@ -5,7 +5,10 @@
 #include "base/address_map.h"
 #include "vm/work/pools.h"
 
-/* What pools.c, which finds the pools, shares with pool_holders.c. */
+/*
+ * What pools.c, which finds the pools, shares with pool_holders.c, and with
+ * pool_claims.c, which finds holders by what fibers have.
+ */
 
 /* Where a pool keeps the owners of its connections. */
 enum rcore_pool_holders {
@@ -32,6 +35,19 @@ struct rcore_pool_library {
 	const char *holders_in;
 };
 
+/* What a fiber has: something of an object, or a variable. */
+struct rcore_pool_claim {
+	uint64_t object;  /* 0: none */
+	const char *name; /* "": none */
+	int fiber;
+};
+
+struct rcore_pool_claims { /* all zeroes is empty */
+	struct rcore_pool_claim *items;
+	size_t count, capacity; /* sorted by object, name and fiber */
+	bool is_complete;
+};
+
 struct rcore_pool_search {
 	struct rcore_ruby *ruby;
 	struct rcore_snapshot *snapshot;
@@ -45,7 +61,19 @@ struct rcore_pool_search {
 		int *items;
 		size_t count, capacity;
 	} holders; /* of one pool */
+	/* Of frames that have acquired a semaphore, and of Thread#[]. */
+	struct rcore_pool_claims frames, locals;
+	size_t reads; /* see rcore_pool_may_read() */
+	bool is_limited;
 };
+
+/*
+ * Counts one connection of a pool that is read. Returns false if there are too
+ * many: a hostile target may have a pool for each fiber, all with the same
+ * connections.
+ */
+bool rcore_pool_may_read(struct rcore_pool_search *search);
+enum { RCORE_POOL_READS = 1 << 20 }; /* of all pools */
 
 /* Reads an instance variable; false if there is none, or it is nil. */
 bool rcore_pool_ivar(struct rcore_pool_search *search, uint64_t object, const char *name,
@@ -55,5 +83,14 @@ bool rcore_pool_ivar(struct rcore_pool_search *search, uint64_t object, const ch
 struct rcore_error *rcore_pool_find_holders(struct rcore_pool_search *search,
 					    const struct rcore_pool_library *library,
 					    struct rcore_pool *pool);
+
+/*
+ * Adds to search->holders the fibers that run what has acquired a semaphore, or
+ * those with a variable of this name that is not nil. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_pool_find_in_frames(struct rcore_pool_search *search,
+					      uint64_t semaphore);
+struct rcore_error *rcore_pool_find_in_locals(struct rcore_pool_search *search,
+					      const char *name);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/count.h"
+#include "model/wait_text.h"
 #include "suite.h"
 #include "threads.h"
 #include "triage/deadlock.h"
@@ -102,6 +103,7 @@ static void expect_interlock(int *holders, size_t count, const char *expected)
 	rcore_test_threads_init(&test, 2, 0);
 	test.snapshot.pools = &pool;
 	test.snapshot.pool_count = 1;
+	ck_assert(rcore_pools_index(&test.snapshot));
 	struct rcore_wait *wait = rcore_test_wait(&test, 0, RCORE_WAIT_INTERLOCK);
 	wait->object = pool.object;
 	wait->wants = "lock";
