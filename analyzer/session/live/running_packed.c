@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/address_map.h"
 #include "session/load.h"
 #include "session/live/running.h"
 #include "vm/problem.h"
@@ -24,30 +25,41 @@ void rcore_running_describe(const struct rcore_live_facts *facts, size_t unstopp
 				snapshot->pid));
 }
 
-static const char *packed_link(const struct rcore_packed_live *live, int fd)
+/* Of several entries for one descriptor, the first counts. */
+static bool index_fds(const struct rcore_packed_live *live, struct rcore_address_map *index)
 {
-	for (size_t i = 0; i < live->fd_count; i++)
-		if (live->fds[i].fd == fd)
-			return live->fds[i].link;
-	return NULL;
+	for (size_t i = 0; i < live->fd_count; i++) {
+		uint64_t fd = (uint64_t)live->fds[i].fd;
+		if (rcore_address_map_get(index, fd) < 0 &&
+		    !rcore_address_map_put(index, fd, (int)i))
+			return false;
+	}
+	return true;
 }
 
 /* The snapshot outlives the session. */
+static bool take_fd(const struct rcore_packed_live *live, const struct rcore_address_map *index,
+		    struct rcore_snapshot *snapshot, struct rcore_wait_fd *to)
+{
+	int found = rcore_address_map_get(index, (uint64_t)to->fd);
+	if (found < 0 || !live->fds[found].link)
+		return true;
+	to->link = rcore_arena_strdup(&snapshot->arena, live->fds[found].link);
+	return to->link;
+}
+
 static struct rcore_error *take_fds(const struct rcore_packed_live *live,
 				    struct rcore_snapshot *snapshot)
 {
-	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+	struct rcore_address_map index = {0};
+	bool fine = index_fds(live, &index);
+	for (size_t i = 0; fine && i < snapshot->fiber_count; i++) {
 		struct rcore_wait *wait = snapshot->fibers[i].wait;
-		for (size_t j = 0; wait && j < wait->fd_count; j++) {
-			const char *link = packed_link(live, wait->fds[j].fd);
-			if (!link)
-				continue;
-			wait->fds[j].link = rcore_arena_strdup(&snapshot->arena, link);
-			if (!wait->fds[j].link)
-				return rcore_error_no_memory();
-		}
+		for (size_t j = 0; fine && wait && j < wait->fd_count; j++)
+			fine = take_fd(live, &index, snapshot, &wait->fds[j]);
 	}
-	return NULL;
+	rcore_address_map_deinit(&index);
+	return fine ? NULL : rcore_error_no_memory();
 }
 
 static struct rcore_error *read_packed(struct rcore_session *session, struct rcore_moment *ret)

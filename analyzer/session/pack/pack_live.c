@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/address_map.h"
 #include "base/grow.h"
 
 static bool add_segments(const struct rcore_live *live, struct rcore_pack_live *ret)
@@ -31,29 +32,29 @@ static bool add_unstopped(const struct rcore_process *process, struct rcore_pack
 }
 
 /* All fibers that wait for a descriptor wait for the same file. */
-static bool is_known(const struct rcore_pack_live *live, int fd)
+static bool add_fd(const struct rcore_wait_fd *fd, struct rcore_address_map *known,
+		   struct rcore_pack_live *ret)
 {
-	for (size_t i = 0; i < live->fds.count; i++)
-		if (live->fds.items[i].fd == fd)
-			return true;
-	return false;
+	if (!fd->link || rcore_address_map_get(known, (uint64_t)fd->fd) >= 0)
+		return true;
+	struct rcore_packed_fd *added = rcore_push(&ret->fds);
+	if (!added)
+		return false;
+	*added = (struct rcore_packed_fd){fd->fd, fd->link};
+	return rcore_address_map_put(known, (uint64_t)fd->fd, 0);
 }
 
 static bool add_fds(const struct rcore_snapshot *snapshot, struct rcore_pack_live *ret)
 {
-	for (size_t i = 0; i < snapshot->fiber_count; i++) {
+	struct rcore_address_map known = {0};
+	bool fine = true;
+	for (size_t i = 0; fine && i < snapshot->fiber_count; i++) {
 		const struct rcore_wait *wait = snapshot->fibers[i].wait;
-		for (size_t j = 0; wait && j < wait->fd_count; j++) {
-			const struct rcore_wait_fd *fd = &wait->fds[j];
-			if (!fd->link || is_known(ret, fd->fd))
-				continue;
-			struct rcore_packed_fd *added = rcore_push(&ret->fds);
-			if (!added)
-				return false;
-			*added = (struct rcore_packed_fd){fd->fd, fd->link};
-		}
+		for (size_t j = 0; fine && wait && j < wait->fd_count; j++)
+			fine = add_fd(&wait->fds[j], &known, ret);
 	}
-	return true;
+	rcore_address_map_deinit(&known);
+	return fine;
 }
 
 bool rcore_pack_live_init(const struct rcore_session *session,
