@@ -15,6 +15,7 @@
 #include "command/list.h"
 #include "session/inputs.h"
 #include "session/session.h"
+#include "target/output/destination.h"
 
 /* One run of a command: what its command line set. */
 struct run {
@@ -152,25 +153,43 @@ static struct rcore_error *check_document(const struct run *run,
 		is_flag ? "" : option->choices[*(const int *)member]);
 }
 
-/* Whether an output file is given. */
-static bool writes_files(const struct run *run)
+/* Whether an output file is given of which this is true. */
+static bool has_output(const struct run *run, bool (*is)(const char *output))
 {
 	const struct rcore_option *option = run->command->options;
 	for (; option && option->name; option++) {
 		const char *member = (const char *)run->arguments + option->offset;
-		if (option->writes &&
-		    (option->kind == RCORE_OPTION_LIST
-			     ? ((const struct rcore_strings *)member)->count > 0
-			     : *(const char *const *)member != NULL))
+		if (!option->writes)
+			continue;
+		if (option->kind == RCORE_OPTION_LIST) {
+			const struct rcore_strings *list = (const void *)member;
+			for (size_t i = 0; i < list->count; i++)
+				if (is(list->items[i]))
+					return true;
+		} else if (is(*(const char *const *)member)) {
 			return true;
+		}
 	}
 	return false;
+}
+
+static bool is_given(const char *output)
+{
+	return output;
+}
+
+/* "/dev/stdout", or "json:/dev/stdout" */
+static bool is_stdout(const char *output)
+{
+	const char *format = output ? strchr(output, ':') : NULL;
+	return output && (rcore_destination_is_stdout(output) ||
+			  (format && rcore_destination_is_stdout(format + 1)));
 }
 
 /* With --watch, the output can only be text on standard output. */
 static struct rcore_error *check_watch(const struct run *run)
 {
-	if (!run->target.watch || (style_of(run).is_text && !writes_files(run)))
+	if (!run->target.watch || (style_of(run).is_text && !has_output(run, is_given)))
 		return NULL;
 	return rcore_error_create(RCORE_ERROR_USAGE,
 				  "option '--watch' prints text; omit the options for other "
@@ -296,7 +315,7 @@ static int run_on_target(struct run *run)
 		status = rcore_cli_target_tree(target, run_target, run, run->screen.out,
 					       style_of(run).is_text);
 	} else {
-		look.out = run->screen.out;
+		look.out = has_output(run, is_stdout) ? stderr : run->screen.out;
 		status = run_target(target, run, &look, &err);
 	}
 	/*

@@ -392,7 +392,12 @@ static struct rcore_error *run(struct triage *triage, int *ret_status)
 	const struct rcore_report_options report = {.all = triage->asked->all,
 						    .color = triage->target->color};
 	*ret_status = overall(triage, &clusters);
-	return triage->asked->json ? write_lines(stdout, triage) : show(&clusters, &report);
+	const char *output = triage->asked->output;
+	bool is_stdout = output && rcore_destination_is_stdout(output);
+	if (triage->asked->json)
+		return is_stdout ? NULL : write_lines(stdout, triage);
+	return is_stdout ? rcore_report_clusters(&clusters, &report, stderr)
+			 : show(&clusters, &report);
 }
 
 static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *given,

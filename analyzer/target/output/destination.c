@@ -171,16 +171,27 @@ static bool is_in_proc(const char *path)
 	return !statfs(folder_of(path, room), &system) && system.f_type == PROC_SUPER_MAGIC;
 }
 
+static bool is_open_as(const struct stat *file, int fd)
+{
+	struct stat opened;
+	return !fstat(fd, &opened) && opened.st_dev == file->st_dev &&
+	       opened.st_ino == file->st_ino;
+}
+
+bool rcore_destination_is_stdout(const char *path)
+{
+	struct stat file;
+	return !stat(path, &file) && is_open_as(&file, STDOUT_FILENO);
+}
+
 /*
  * Returns the descriptor of standard output or error that writes to this file;
  * such a file is not replaced.
  */
 static int standard_descriptor(const struct stat *file)
 {
-	struct stat standard;
 	for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
-		if (!fstat(fd, &standard) && standard.st_dev == file->st_dev &&
-		    standard.st_ino == file->st_ino)
+		if (is_open_as(file, fd))
 			return fd;
 	return -1;
 }

@@ -43,4 +43,10 @@ struct rcore_error *rcore_destination_find(const char *path, const struct rcore_
 bool rcore_destination_is_same(const struct rcore_destination *a,
 			       const struct rcore_destination *b);
 
+/*
+ * Whether a path leads to the file that standard output writes, under whatever
+ * name. What a command prints besides would then be mixed with its output.
+ */
+bool rcore_destination_is_stdout(const char *path);
+
 #endif
