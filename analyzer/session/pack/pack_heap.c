@@ -56,7 +56,8 @@ static void add_copied(const struct rcore_target *target)
  * A truncated core may end within a block. What is before the first and after
  * the last whole block is recorded as if somebody had read it.
  */
-static void add_bytes(struct rcore_recorder *recorder, uint64_t start, uint64_t end)
+static void add_bytes(struct rcore_recorder *recorder, uint64_t start, uint64_t end,
+		      bool is_zero)
 {
 	const uint64_t mask = RCORE_RECORDER_BLOCK - 1;
 	uint64_t first = (start + mask) & ~mask, last = end & ~mask;
@@ -65,7 +66,7 @@ static void add_bytes(struct rcore_recorder *recorder, uint64_t start, uint64_t 
 		return;
 	}
 	rcore_recorder_add(recorder, start, first - start);
-	add_range(recorder, first, last, false);
+	add_range(recorder, first, last, is_zero);
 	rcore_recorder_add(recorder, last, end - last);
 }
 
@@ -80,23 +81,28 @@ static bool is_written(const struct rcore_process *process, const struct rcore_s
 	       !rcore_process_mapping(process, segment->start);
 }
 
+/* What was found after a segment is kept for the next ones. */
 static void add_saved(const struct rcore_target *target)
 {
 	const struct rcore_process *process = target->process;
-	uint64_t at = 0, start, end;
-	for (size_t i = 0; i < process->segment_count; i++) {
+	uint64_t at = 0, start = 0, end = 0;
+	bool is_zero = false, found = true;
+	for (size_t i = 0; found && i < process->segment_count; i++) {
 		const struct rcore_segment *segment = &process->segments[i];
 		uint64_t limit = segment->start + segment->size;
 		if (!is_written(process, segment))
 			continue;
 		/* Segments may overlap. */
 		at = segment->start > at ? segment->start : at;
-		for (; at < limit && rcore_core_saved(target->core, at, &start, &end);
-		     at = end) {
-			if (start >= limit)
+		while (at < limit) {
+			if (end <= at)
+				found = rcore_core_saved(target->core, at, &start, &end,
+							 &is_zero);
+			if (!found || start >= limit)
 				break;
-			end = end < limit ? end : limit;
-			add_bytes(target->recorder, start, end);
+			uint64_t from = start > at ? start : at;
+			at = end < limit ? end : limit;
+			add_bytes(target->recorder, from, at, is_zero);
 		}
 	}
 }

@@ -11,6 +11,7 @@
 #include "target/core/core_notes.h"
 #include "target/core/core_pages.h"
 #include "target/core/core_reader.h"
+#include "target/core/core_room.h"
 #include "target/core/journal.h"
 #include "target/core/read_ahead.h"
 #include "target/pack/pack_known.h"
@@ -29,6 +30,7 @@ struct rcore_core {
 	struct rcore_segment *list; /* as in the program headers, by start */
 	size_t list_count;
 	uint64_t saved_bytes, lost_bytes;
+	struct rcore_core_room room;
 	struct rcore_core_origin origin;
 };
 
@@ -81,6 +83,8 @@ static bool add_load(struct rcore_core *core, const Elf64_Phdr *header)
 	uint64_t left =
 		header->p_offset < core->file.size ? core->file.size - header->p_offset : 0;
 	uint64_t saved = claimed < left ? claimed : left;
+	if (!rcore_core_room_take(&core->room, header->p_offset, saved))
+		saved = claimed = 0;
 	core->saved_bytes += saved;
 	core->lost_bytes += claimed - saved;
 	core->list[core->list_count++] = (struct rcore_segment){
@@ -117,6 +121,8 @@ static uint64_t first_offset(const struct rcore_core_file *file)
 
 static bool add_loads(struct rcore_core *core)
 {
+	rcore_core_room_init(&core->room, core->file.bytes, core->file.size, core->pages,
+			     core->process.pack_known);
 	core->list = calloc(core->file.program_header_count, sizeof(*core->list));
 	if (!core->list)
 		return false;
@@ -166,9 +172,16 @@ static bool describe(struct rcore_core *core, size_t damaged)
 	else if (damaged)
 		core->process.note = rcore_arena_printf(
 			&core->arena, "%zu of the notes of the core cannot be read", damaged);
+	else if (core->room.refused_count)
+		core->process.note = rcore_arena_printf(
+			&core->arena,
+			"the core is damaged: %zu of its segments have the same bytes of the "
+			"file as others, and were left out; copy the core again, or get a new "
+			"one",
+			core->room.refused_count);
 	else if (!core->process.thread_count)
 		core->process.note = "the core has no threads (no NT_PRSTATUS note)";
-	return core->process.note || !(core->lost_bytes || damaged);
+	return core->process.note || !(core->lost_bytes || damaged || core->room.refused_count);
 }
 
 /* A core from standard input has no file whose time could be read. */
@@ -255,8 +268,14 @@ const struct rcore_process *rcore_core_process(const struct rcore_core *core)
 	return &core->process;
 }
 
+static bool is_zero(const struct rcore_core *core, const struct rcore_piece *piece)
+{
+	return rcore_core_room_is_zero(&core->room, (uint64_t)(piece->bytes - core->file.bytes),
+				       piece->end - piece->start);
+}
+
 bool rcore_core_saved(const struct rcore_core *core, uint64_t address, uint64_t *ret_start,
-		      uint64_t *ret_end)
+		      uint64_t *ret_end, bool *ret_is_zero)
 {
 	const struct rcore_piece *items = core->segments.items;
 	const size_t count = core->segments.count;
@@ -267,7 +286,10 @@ bool rcore_core_saved(const struct rcore_core *core, uint64_t address, uint64_t 
 		return false;
 	*ret_start = items[i].start > address ? items[i].start : address;
 	*ret_end = items[i].end;
-	for (i++; i < count && items[i].bytes && items[i].start == *ret_end; i++)
+	*ret_is_zero = is_zero(core, &items[i]);
+	for (i++; i < count && items[i].bytes && items[i].start == *ret_end &&
+		  is_zero(core, &items[i]) == *ret_is_zero;
+	     i++)
 		*ret_end = items[i].end;
 	return true;
 }

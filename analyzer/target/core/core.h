@@ -18,7 +18,9 @@
  * the headers and notes, however large the core is. Memory is read when it is
  * used, by pages (core_pages.h). PT_LOADs may come in any order and overlap
  * (one with saved bytes takes precedence, then the first). There may be more
- * than 65,534 (PN_XNUM), and the file may be truncated anywhere.
+ * than 65,534 (PN_XNUM), and the file may be truncated anywhere. Together, they
+ * have at most 16 times as many bytes as the file (core_room.h): the rest is
+ * left out, and process->note says so.
  */
 struct rcore_core;
 
@@ -44,10 +46,12 @@ bool rcore_core_segment(const struct rcore_core *core, size_t index, struct rcor
 
 /*
  * Finds the first range at `address` or after it whose bytes the core has; of a
- * pack, without what is only filling. Returns false if there is none.
+ * pack, without what is only filling. Sets *ret_is_zero for the zeroes that
+ * segments of a pack share, which need not be read. Returns false if there is
+ * none.
  */
 bool rcore_core_saved(const struct rcore_core *core, uint64_t address, uint64_t *ret_start,
-		      uint64_t *ret_end);
+		      uint64_t *ret_end, bool *ret_is_zero);
 
 /*
  * rcore_core_keep() notes that [start, end) will be read soon. Unless the core
