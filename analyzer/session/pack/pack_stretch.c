@@ -28,7 +28,7 @@ static void visit(struct walk *walk)
 	walk->stretch.count = 0;
 }
 
-static bool add_bytes(struct rcore_stretch *stretch, const char *bytes, size_t size)
+static bool add_bytes(struct rcore_stretch *stretch, const uint8_t *bytes, size_t size)
 {
 	while (stretch->capacity - stretch->count < size) {
 		size_t wanted = stretch->capacity ? stretch->capacity * 2 : RCORE_RECORDER_PAGE;
@@ -47,11 +47,10 @@ static void take_page(struct walk *walk, const struct rcore_recorded_page *const
 {
 	struct rcore_stretch *stretch = &walk->stretch;
 	size_t start, size;
-	char bytes[RCORE_RECORDER_PAGE];
-	for (size_t at = 0; rcore_recorded_run(*page, &at, &start, &size);) {
+	uint8_t bytes[RCORE_RECORDER_PAGE];
+	for (size_t at = 0;
+	     rcore_recorded_read(*page, walk->memory, &at, &start, &size, bytes);) {
 		uint64_t address = (*page)->start + start;
-		if (rcore_read(walk->memory, address, bytes, size))
-			continue;
 		if (address != stretch->start + stretch->count)
 			visit(walk);
 		if (!stretch->count) {

@@ -35,11 +35,9 @@ bool rcore_pack_page_read(const struct rcore_recorded_page *page, struct rcore_m
 {
 	bool any = false;
 	size_t start, size;
+	uint8_t run[PAGE];
 	memset(bytes, 0, PAGE);
-	for (size_t at = 0; rcore_recorded_run(page, &at, &start, &size);) {
-		uint8_t run[PAGE];
-		if (rcore_read(memory, page->start + start, run, size))
-			continue;
+	for (size_t at = 0; rcore_recorded_read(page, memory, &at, &start, &size, run);) {
 		memcpy(bytes + start, run, size);
 		any = true;
 		if (known && !rcore_known_add(known, offset + start, size))

@@ -248,3 +248,29 @@ bool rcore_recorded_run(const struct rcore_recorded_page *page, size_t *at, size
 	*ret_size = end - start;
 	return end > start;
 }
+
+/* Returns how many of the first `size` bytes can be read, one by one. */
+static size_t read_prefix(struct rcore_memory *memory, uint64_t address, uint8_t *bytes,
+			  size_t size)
+{
+	size_t count = 0;
+	while (count < size && !rcore_read(memory, address + count, bytes + count, 1))
+		count++;
+	return count;
+}
+
+bool rcore_recorded_read(const struct rcore_recorded_page *page, struct rcore_memory *memory,
+			 size_t *at, size_t *ret_start, size_t *ret_size,
+			 uint8_t bytes[RCORE_RECORDER_PAGE])
+{
+	while (rcore_recorded_run(page, at, ret_start, ret_size)) {
+		uint64_t address = page->start + *ret_start;
+		if (!rcore_read(memory, address, bytes, *ret_size))
+			return true;
+		*ret_size = read_prefix(memory, address, bytes, *ret_size);
+		*at = *ret_start + (*ret_size ? *ret_size : 1);
+		if (*ret_size)
+			return true;
+	}
+	return false;
+}

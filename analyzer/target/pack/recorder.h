@@ -105,4 +105,13 @@ void rcore_recorder_each(const struct rcore_recorder *recorder,
 bool rcore_recorded_run(const struct rcore_recorded_page *page, size_t *at, size_t *ret_start,
 			size_t *ret_size);
 
+/*
+ * Does the same for the next bytes that were read and still can be, from *at
+ * on, and reads them into the beginning of `bytes`. If a run can no longer be
+ * read as a whole, finds its readable parts.
+ */
+bool rcore_recorded_read(const struct rcore_recorded_page *page, struct rcore_memory *memory,
+			 size_t *at, size_t *ret_start, size_t *ret_size,
+			 uint8_t bytes[RCORE_RECORDER_PAGE]);
+
 #endif

@@ -8,6 +8,7 @@
 #include "image/pack_note.h"
 #include "target/pack/pack_known.h"
 #include "target/pack/pack_notes.h"
+#include "target/pack/pack_plan.h"
 #include "target/pack/recorder.h"
 #include "suite.h"
 
@@ -52,6 +53,53 @@ START_TEST(records_every_byte)
 	}
 	ck_assert_mem_eq(model, seen, sizeof(model));
 	ck_assert(!rcore_recorder_is_short(recorder));
+	rcore_recorder_free(recorder);
+}
+END_TEST
+
+/* Of every 8 bytes, the last is gone, and of [64, 96) all are. */
+static bool is_gone(uint64_t address)
+{
+	uint64_t at = address % PAGE;
+	return at % 8 == 7 || (at >= 64 && at < 96);
+}
+
+static enum rcore_fault read_rest(struct rcore_memory *memory, uint64_t address, void *buffer,
+				  size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (is_gone(address + i))
+			return RCORE_FAULT_NOT_SAVED;
+		((uint8_t *)buffer)[i] = (uint8_t)(address + i);
+	}
+	return RCORE_FAULT_NONE;
+}
+
+/* Each byte that can still be read is packed, however long the run is. */
+START_TEST(reads_what_is_left)
+{
+	struct rcore_memory rest = {.read = read_rest};
+	struct rcore_recorder *recorder = rcore_recorder_new(&rest);
+	struct rcore_known_writer known = {0};
+	struct rcore_known_runs runs = {0};
+	size_t count;
+	bool no_memory = false;
+	uint8_t bytes[PAGE];
+	rcore_recorder_add(recorder, 0x10000 + 3, 600);
+	rcore_recorder_add(recorder, 0x10000 + 1000, 4);
+	const struct rcore_recorded_page *const *pages = rcore_recorder_pages(recorder, &count);
+	ck_assert(rcore_pack_page_read(pages[0], &rest, 0, &known, &no_memory, bytes));
+	ck_assert(!no_memory);
+	ck_assert(rcore_known_read(known.items, known.count, PAGE, &runs));
+	for (size_t at = 0; at < PAGE; at++) {
+		bool asked = (at >= 3 && at < 603) || (at >= 1000 && at < 1004);
+		size_t run = rcore_known_find(&runs, at);
+		bool is_known = run < runs.count && runs.items[run].start <= at;
+		ck_assert_int_eq(is_known, asked && !is_gone(at));
+		ck_assert_uint_eq(bytes[at], is_known ? (uint8_t)at : 0);
+	}
+	rcore_known_writer_deinit(&known);
+	rcore_known_deinit(&runs);
 	rcore_recorder_free(recorder);
 }
 END_TEST
@@ -459,11 +507,11 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {records_every_byte, records_the_edge_of_memory,
-				      knows_its_bytes,    knows_more_of_a_byte,
-				      hides_notes,        note_comes_back,
-				      note_of_a_core,     odd_descriptors,
-				      damaged_note};
+	const TTest *const tests[] = {
+		records_every_byte, reads_what_is_left,   records_the_edge_of_memory,
+		knows_its_bytes,    knows_more_of_a_byte, hides_notes,
+		note_comes_back,    note_of_a_core,       odd_descriptors,
+		damaged_note};
 	const struct rcore_test_loop loops[] = {{wrong_note, RCORE_COUNT(wrong)}};
 	const struct rcore_test_suite suite = {
 		.name = "pack",
