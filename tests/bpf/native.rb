@@ -43,9 +43,9 @@ module BpfNative
     test.with_program(ruby, "native.rb", SECONDS, options: options) do |pid, _, folder|
       recording = test.record_while(ruby, pid, REQUIRE, "--native", "-r", RATE) { Times.let_go(test, folder) }
       count = recording.sum("samples") { true }
-      Native.compare(test, recording, Times.notes(folder), count)
+      shares = Native.compare(test, *Native.times_of(test, recording), Times.notes(folder), count)
       unwound(test)
-      test.note = "#{Native.texts_of(test)}; #{count} samples"
+      test.note = "#{shares}; #{count} samples"
     end
   end
 
