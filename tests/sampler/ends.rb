@@ -18,7 +18,7 @@ module Ends
         *(SamplerCase.new("new ractor #{ruby.name}") { Ends.new_ractor(self, ruby) } if ruby.version >= Gem::Version.new("3.0")),
         SamplerCase.new("fork #{ruby.name}") { Ends.becomes(self, ruby, "fork", "Object#child_work") },
       ]
-    end + [SamplerCase.new("title") { Ends.title(self) }] +
+    end + [SamplerCase.new("title") { Ends.title(self, rubies.find { |ruby| ruby.root.empty? }) }] +
       ENDINGS.map { |code, text| SamplerCase.new("early #{code}") { Ends.early(self, code, text) } } +
       PROGRAM_ENDS.map { |code, text| SamplerCase.new("started #{code}") { Ends.started(self, code, text) } } +
       [
@@ -46,15 +46,27 @@ module Ends
     end
   end
 
-  # Outputs are named after the last title of the program.
-  def self.title(test)
-    pid = Process.spawn(RbConfig.ruby, "--disable-gems", "-e", '$0 = "before"; sleep 1.5; $0 = "after"; sleep', pgroup: true)
-    json, svg = %w[json svg].map { |suffix| File.join(test.folder, "title.#{suffix}") }
-    test.rcore("record", "-p", pid.to_s, "-d", "4", "-o", json, "-o", svg)
+  # Outputs are named after the last title of the program. It changes after the recording has begun, and rcore looks at it once a second.
+  def self.title(test, ruby)
+    go, json, svg = %w[go title.json title.svg].map { |name| File.join(test.folder, name) }
+    pid = Process.spawn(RbConfig.ruby, "--disable-gems", "-e", '$0 = "before"; sleep 0.01 until File.exist?(ARGV[0]); $0 = "after"; sleep', go, pgroup: true)
+    recording = test.record_while(ruby, pid, "-o", json, "-o", svg) do |path, _|
+      test.wait_until("the first title") { titled?(test, path, "before") }
+      File.write(go, "")
+      test.wait_until("the last title") { titled?(test, path, "after") }
+    end
+    test.same("the recording", "after", recording.facts["command"])
     test.same("the fact", "after", JSON.parse(File.read(json))["facts"]["command"])
     test.same("the flame graph", "after", File.read(svg)[/id="title"[^>]*>([^<]*)/, 1])
   ensure
     Child.stop(pid, -pid) if pid
+  end
+
+  # Whether the recording, which may not have begun, has this title now.
+  def self.titled?(test, path, title)
+    test.read(path).facts["command"] == title
+  rescue Debuggee::Failed
+    false
   end
 
   # How the last line says that a process did not live until the end of -d.
