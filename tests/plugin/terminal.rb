@@ -25,7 +25,7 @@ module Terminal
       ask = lambda do |keys, pattern|
         told = +""
         input.write(keys)
-        Timeout.timeout(60) { told << out.readpartial(65_536).scrub until told =~ pattern }
+        Timeout.timeout(Child::LIMIT) { told << out.readpartial(65_536).scrub until told =~ pattern }
         told
       end
       ask.call("", /\(gdb\) \z/)
