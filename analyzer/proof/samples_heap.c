@@ -278,7 +278,7 @@ void rcore_samples_take_heap(struct rcore_samples *samples)
 					  &during_gc) &&
 			during_gc;
 		walk.is_sweeping =
-			rcore_heap_is_sweeping(samples->ruby, samples->objspace.at[0], NULL);
+			rcore_heap_is_sweeping(samples->ruby, samples->objspace.at[0]);
 		rcore_auto_error err = rcore_heap_walk_types(
 			samples->ruby, samples->objspace.at[0],
 			UINT32_MAX & ~(1u << RCORE_T_NONE), take, &walk, NULL);

@@ -116,7 +116,9 @@ static void write_pool(const struct rcore_snapshot *snapshot, const struct rcore
 		fprintf(out, "%" PRIu64, pool->size);
 	else
 		fputs(pool->library, out);
-	if (pool->size && pool->used == pool->size)
+	if (pool->is_used_unknown)
+		fputs(": use unknown", out);
+	else if (pool->size && pool->used == pool->size)
 		fputs(": all in use", out);
 	else
 		fprintf(out, ": %" PRIu64 " in use", pool->used);

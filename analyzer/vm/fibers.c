@@ -134,7 +134,8 @@ static struct rcore_error *add_fiber(struct rcore_loader *loader, uint64_t addre
 	uint64_t self = fault ? 0 : word_of(copy, size, &layout->fiber.self);
 	if (!proved) {
 		/* Its object may still show that it is not garbage. */
-		if (self && rcore_wraps(loader->ruby, self, address))
+		if (self && rcore_wraps(loader->ruby, self, address) &&
+		    !rcore_wraps_nothing(loader->ruby, self))
 			fiber->object = self;
 		fiber->problem = rcore_problem(
 			loader->snapshot,

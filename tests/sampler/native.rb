@@ -85,6 +85,7 @@ module Native
   # `count` is how many samples the recording has. Returns the shares as text.
   def self.compare(test, seen, unknown, notes, count)
     whole, noted = seen.values.sum.to_f, notes.values.map(&:first).sum
+    test.fail(format("%.3f of the time may belong to any method", unknown)) unless unknown <= MOST_UNKNOWN
     METHODS.map do |name, is_called|
       share, wanted = seen[[name, is_called]] / whole, notes[name].first / noted
       # Four sigma of so many samples, and what the method itself takes.

@@ -44,7 +44,7 @@ class Program
 
   # Of these, what one stop in some 2,500 shows is not yet explained, so they run only when asked for (--only), or at
   # length: Ruby 3.4 said once that a fiber which waits in Enumerator#next has no frames.
-  LONG = %w[fibers].freeze
+  ONLY_AT_LENGTH = %w[fibers].freeze
 
   # Of tests/packages/gems, from Ruby 3.2 on.
   GEMS = {

@@ -200,7 +200,8 @@ void rcore_json_locks(struct rcore_json *json, const struct rcore_snapshot *snap
 		rcore_json_add_text(json, object, "library", pool->library);
 		rcore_json_add_hex(json, object, "object", pool->object);
 		rcore_json_add_count(json, object, "size", (int64_t)pool->size);
-		rcore_json_add_int(json, object, "used", (int64_t)pool->used);
+		if (!pool->is_used_unknown)
+			rcore_json_add_int(json, object, "used", (int64_t)pool->used);
 		rcore_json_add_flag(json, object, "exclusive", pool->is_exclusive);
 		add_ids(json, object, "holders", snapshot, pool->holders, pool->holder_count);
 		add_ids(json, object, "waiters", snapshot, pool->waiters, pool->waiter_count);

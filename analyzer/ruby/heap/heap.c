@@ -274,20 +274,23 @@ struct rcore_error *rcore_heap_prove(struct rcore_ruby *ruby, uint64_t objspace,
 
 /*
  * enum gc_mode of gc.c, from 3.4 on of gc/default/default.c; the same from 2.6
- * to 4.0, but only 3.2 and later have the last one. Then, gc_sweep_compact()
- * sweeps the pages to which it moves objects.
+ * to 4.0, but only 3.2 and later have the last one. In that mode,
+ * gc_sweep_compact() sweeps the pages to which it moves objects.
  */
 enum { GC_MODE_SWEEPING = 2, GC_MODE_COMPACTING };
 
-bool rcore_heap_is_sweeping(struct rcore_ruby *ruby, uint64_t objspace, bool *is_collecting)
+bool rcore_heap_is_sweeping(struct rcore_ruby *ruby, uint64_t objspace)
 {
-	uint64_t mode, during_gc;
-	if (is_collecting)
-		*is_collecting =
-			rcore_read_field(ruby->memory, objspace,
-					 &ruby->layout->objspace.during_gc, &during_gc) ||
-			during_gc;
+	uint64_t mode;
 	return !rcore_read_field(ruby->memory, objspace, &ruby->layout->objspace.gc_mode,
 				 &mode) &&
 	       (mode == GC_MODE_SWEEPING || mode == GC_MODE_COMPACTING);
+}
+
+bool rcore_heap_is_collecting(struct rcore_ruby *ruby, uint64_t objspace)
+{
+	uint64_t during_gc;
+	return rcore_read_field(ruby->memory, objspace, &ruby->layout->objspace.during_gc,
+				&during_gc) ||
+	       during_gc;
 }

@@ -37,11 +37,11 @@ bool rcore_heap_page_at(struct rcore_ruby *ruby, uint64_t address, struct rcore_
 bool rcore_heap_slot(struct rcore_ruby *ruby, uint64_t address, uint64_t *ret_value,
 		     enum rcore_type *ret_type);
 
-/*
- * Whether the collector is freeing garbage, a part at a time. *is_collecting,
- * if not NULL: whether it is at work at this moment, or that is not known.
- */
-bool rcore_heap_is_sweeping(struct rcore_ruby *ruby, uint64_t objspace, bool *is_collecting);
+/* Whether the collector is freeing garbage, a part at a time. */
+bool rcore_heap_is_sweeping(struct rcore_ruby *ruby, uint64_t objspace);
+
+/* Whether it is at work at this moment, or that is not known. */
+bool rcore_heap_is_collecting(struct rcore_ruby *ruby, uint64_t objspace);
 
 /*
  * Whether the collector has found this object to be garbage but has not freed

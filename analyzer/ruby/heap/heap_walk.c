@@ -307,8 +307,7 @@ static struct rcore_error *walk_list(const struct walk *walk, struct pages *page
 static struct rcore_error *run_walk(struct walk *walk, uint64_t objspace,
 				    size_t *unreadable_pages)
 {
-	struct pages pages = {.is_sweeping =
-				      rcore_heap_is_sweeping(walk->ruby, objspace, NULL)};
+	struct pages pages = {.is_sweeping = rcore_heap_is_sweeping(walk->ruby, objspace)};
 	size_t unreadable = 0;
 	struct rcore_error *err =
 		rcore_heap_page_list(walk->ruby, objspace, &pages.list, &pages.count);

@@ -119,10 +119,22 @@ static uint64_t first_offset(const struct rcore_core_file *file)
 	return first;
 }
 
+/*
+ * How many bytes at the beginning of a pack's memory are known without a gap.
+ * Zeroes beyond a gap are not shared: each segment would have all their parts.
+ */
+static uint64_t shared_bytes(const struct rcore_core *core)
+{
+	const struct rcore_known_runs *known = &core->known;
+	return core->process.pack_known && known->count && !known->items[0].start
+		       ? known->items[0].end
+		       : 0;
+}
+
 static bool add_loads(struct rcore_core *core)
 {
 	rcore_core_room_init(&core->room, core->file.bytes, core->file.size, core->pages,
-			     core->process.pack_known);
+			     shared_bytes(core));
 	core->list = calloc(core->file.program_header_count, sizeof(*core->list));
 	if (!core->list)
 		return false;
@@ -175,10 +187,10 @@ static bool describe(struct rcore_core *core, size_t damaged)
 	else if (core->room.refused_count)
 		core->process.note = rcore_arena_printf(
 			&core->arena,
-			"the core is damaged: %zu of its segments have the same bytes of the "
-			"file as others, and were left out; copy the core again, or get a new "
-			"one",
-			core->room.refused_count);
+			"the core is damaged: its segments have more than %d times as many "
+			"bytes as the file, and %zu of them were left out; copy the core "
+			"again, or get a new one",
+			RCORE_CORE_TIMES, core->room.refused_count);
 	else if (!core->process.thread_count)
 		core->process.note = "the core has no threads (no NT_PRSTATUS note)";
 	return core->process.note || !(core->lost_bytes || damaged || core->room.refused_count);

@@ -2,22 +2,25 @@
 #include "target/core/core_room.h"
 
 #include "target/copy_range.h"
+#include "target/pack/pack_plan.h"
+#include "target/pack/recorder.h"
 
 static uint64_t count_zeroes(const uint8_t *bytes, uint64_t size)
 {
-	enum { BLOCK = 4096, MOST = 1 << 20 }; /* as in pack_plan.c */
 	uint64_t count = 0;
-	while (count < MOST && size - count >= BLOCK && rcore_is_zero(bytes + count, BLOCK))
-		count += BLOCK;
+	while (count < RCORE_PACK_SHARED && size - count >= RCORE_RECORDER_BLOCK &&
+	       rcore_is_zero(bytes + count, RCORE_RECORDER_BLOCK))
+		count += RCORE_RECORDER_BLOCK;
 	return count;
 }
 
 void rcore_core_room_init(struct rcore_core_room *room, const uint8_t *bytes, uint64_t size,
-			  uint64_t pages, bool is_pack)
+			  uint64_t pages, uint64_t shared)
 {
 	*room = (struct rcore_core_room){
 		.pages = pages,
-		.zeroes = is_pack ? count_zeroes(bytes + pages, size - pages) : 0,
+		.zeroes = count_zeroes(bytes + pages,
+				       shared < size - pages ? shared : size - pages),
 	};
 	if (__builtin_mul_overflow(size, RCORE_CORE_TIMES, &room->left))
 		room->left = UINT64_MAX;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -180,8 +181,12 @@ static bool is_open_as(const struct stat *file, int fd)
 
 bool rcore_destination_is_stdout(const char *path)
 {
+	enum { MEM_MAJOR = 1, NULL_MINOR = 3 }; /* the kernel's devices.txt */
 	struct stat file;
-	return !stat(path, &file) && is_open_as(&file, STDOUT_FILENO);
+	if (stat(path, &file) || !is_open_as(&file, STDOUT_FILENO))
+		return false;
+	/* Nothing written to /dev/null can spoil what else is. */
+	return !S_ISCHR(file.st_mode) || file.st_rdev != makedev(MEM_MAJOR, NULL_MINOR);
 }
 
 /*

@@ -14,10 +14,9 @@ enum {
 	BLOCK = RCORE_RECORDER_BLOCK,
 	/*
 	 * The least size of zeroes that are shared, since each takes two more
-	 * program headers, and the most that one header has.
+	 * program headers.
 	 */
 	SHARED_LEAST = 16 << 10,
-	SHARED_MOST = 1 << 20,
 	/* Bytes of a range that are read at once. */
 	CHUNK = 256 << 10,
 };
@@ -155,8 +154,8 @@ static bool place_zeroes(struct rcore_pack_plan *plan)
 		if (piece->is_shared && piece->end - piece->start > plan->zeroes)
 			plan->zeroes = piece->end - piece->start;
 	}
-	if (plan->zeroes > SHARED_MOST)
-		plan->zeroes = SHARED_MOST;
+	if (plan->zeroes > RCORE_PACK_SHARED)
+		plan->zeroes = RCORE_PACK_SHARED;
 	plan->size = plan->zeroes;
 	return !plan->zeroes || rcore_known_add(&plan->known, 0, plan->zeroes);
 }

@@ -17,6 +17,8 @@
  * than a file system can store, and holes do not survive most ways of copying.
  */
 
+enum { RCORE_PACK_SHARED = 1 << 20 }; /* zeroes that are shared, at most */
+
 struct rcore_pack_piece {
 	uint64_t start, end;
 	uint64_t offset; /* in the file, from its first byte of memory on */

@@ -30,26 +30,22 @@ struct sweep {
 	bool has_garbage;
 	bool has_marks;     /* the heap shows which objects are garbage */
 	bool is_collecting; /* the collector is at work, or may be */
-	/* The last page of which it was asked whether it is being swept. */
-	uint64_t page;
-	bool is_swept_now;
 };
 
 static struct sweep read_sweep(struct rcore_loader *loader)
 {
 	struct rcore_ruby *ruby = loader->ruby;
 	uint64_t objspace;
-	bool is_collecting;
 	if (ruby->layout->traits.sweep_aborted &&
 	    rcore_vm_is_ending(loader->threads.items, loader->threads.count))
 		return (struct sweep){.has_garbage = true};
 	rcore_auto_error err = RCORE_GET(ruby, loader->vm, vm, objspace, &objspace);
-	if (err || !rcore_heap_is_sweeping(ruby, objspace, &is_collecting))
+	if (err || !rcore_heap_is_sweeping(ruby, objspace))
 		return (struct sweep){.has_garbage = false};
 	return (struct sweep){
 		.has_garbage = true,
 		.has_marks = true,
-		.is_collecting = is_collecting,
+		.is_collecting = rcore_heap_is_collecting(ruby, objspace),
 	};
 }
 
@@ -109,6 +105,18 @@ static void hold_all(struct rcore_loader *loader, const struct sweep *sweep, boo
 }
 
 /*
+ * Whether the collector has found the object to be garbage. gc_move() of gc.c
+ * (gc/default/default.c) takes the mark of an object that it moves away before
+ * it marks the new place: until then, the collector has the object at hand.
+ */
+static bool is_garbage(struct rcore_loader *loader, uint64_t object)
+{
+	struct rcore_ruby *ruby = loader->ruby;
+	return object && rcore_heap_is_garbage(ruby, rcore_moved_to(ruby, object)) &&
+	       !(ruby->moved && rcore_is_at_hand(ruby->memory, loader->process, object));
+}
+
+/*
  * Whether the fiber's Thread is gone. A marked fiber keeps it alive, and so the
  * rb_thread_t of a thread that has ended (cont_mark()).
  */
@@ -122,8 +130,7 @@ static bool lost_thread(struct rcore_loader *loader, const struct rcore_fiber *f
 		return false;
 	return rcore_read_field(memory, thread, &layout->thread.vm, &vm) || vm != loader->vm ||
 	       rcore_read_field(memory, thread, &layout->thread.self, &self) ||
-	       !rcore_wraps(loader->ruby, self, thread) ||
-	       rcore_heap_is_garbage(loader->ruby, rcore_moved_to(loader->ruby, self));
+	       !rcore_wraps(loader->ruby, self, thread) || is_garbage(loader, self);
 }
 
 static bool is_whole(const struct rcore_fiber *fiber)
@@ -181,39 +188,13 @@ static bool lost_prev(struct rcore_loader *loader, size_t index, const bool *col
 	return prev && !is_fiber(loader, prev);
 }
 
-/*
- * Whether the collector has found the fiber to be garbage, and is freeing the
- * objects of its page. gc_sweep_page() (gc_page_sweep() up to 3.0) of gc.c
- * clears before_sweep first, so that the page looks like those that are done,
- * where an object without a mark is new. Only the collector's own frames tell
- * them apart: they have the address of the page.
- */
-static bool is_being_swept(struct rcore_loader *loader, struct sweep *sweep, uint64_t object)
-{
-	struct rcore_ruby *ruby = loader->ruby;
-	struct rcore_heap_page page;
-	if (!sweep->is_collecting || !rcore_heap_may_be_garbage(ruby, object, true) ||
-	    !rcore_heap_page_at(ruby, object, &page))
-		return false;
-	if (page.heap_page != sweep->page) {
-		sweep->page = page.heap_page;
-		sweep->is_swept_now =
-			rcore_is_in_frames(ruby->memory, loader->process, page.heap_page);
-	}
-	return sweep->is_swept_now;
-}
-
-static void find_collected(struct rcore_loader *loader, struct sweep *sweep, const bool *held,
-			   bool *collected)
+static void find_collected(struct rcore_loader *loader, const bool *held, bool *collected)
 {
 	for (size_t i = 0; i < loader->fibers.count; i++) {
 		const struct rcore_fiber *fiber = &loader->fibers.items[i];
-		const uint64_t object = rcore_moved_to(loader->ruby, fiber->object);
 		bool is_damaged = !is_whole(fiber) && has_stack(loader, fiber);
-		collected[i] =
-			!held[i] && (is_damaged || lost_thread(loader, fiber) ||
-				     (object && (rcore_heap_is_garbage(loader->ruby, object) ||
-						 is_being_swept(loader, sweep, object))));
+		collected[i] = !held[i] && (is_damaged || lost_thread(loader, fiber) ||
+					    is_garbage(loader, fiber->object));
 	}
 	bool more = true;
 	for (int step = 0; more && step < CHAIN_LIMIT; step++) {
@@ -263,7 +244,7 @@ struct rcore_error *rcore_drop_collected(struct rcore_loader *loader, bool was_i
 {
 	struct rcore_snapshot *snapshot = loader->snapshot;
 	keep_marks(loader);
-	struct sweep sweep = read_sweep(loader);
+	const struct sweep sweep = read_sweep(loader);
 	if (!sweep.has_garbage)
 		return NULL;
 	bool *held = rcore_calloc(loader->fibers.count, sizeof(*held));
@@ -271,7 +252,7 @@ struct rcore_error *rcore_drop_collected(struct rcore_loader *loader, bool was_i
 	struct rcore_error *err = held && collected ? NULL : rcore_error_no_memory();
 	if (!err) {
 		hold_all(loader, &sweep, held);
-		find_collected(loader, &sweep, held, collected);
+		find_collected(loader, held, collected);
 		err = drop(loader, collected);
 	}
 	snapshot->incomplete = was_incomplete || snapshot->problem_count;

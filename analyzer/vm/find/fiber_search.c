@@ -130,8 +130,8 @@ struct heap_search {
 	bool has_protected; /* one of them may have some */
 	bool out_of_memory;
 	bool is_scan; /* slots were copied some time before they are visited */
-	/* The collector is sweeping, and at this very moment. */
-	bool is_sweeping, is_collecting;
+	uint64_t objspace;
+	bool is_sweeping;
 };
 
 enum { TYPE_LIMIT = 4096 };
@@ -250,7 +250,8 @@ static bool is_stale(const struct heap_search *search, uint64_t object, uint64_t
 	    is_being_made(ruby, copy, size))
 		return true;
 	if (search->is_sweeping &&
-	    rcore_heap_may_be_garbage(ruby, object, search->is_collecting))
+	    rcore_heap_may_be_garbage(ruby, object,
+				      rcore_heap_is_collecting(ruby, search->objspace)))
 		return true;
 	if (has_changed(search, object, copy, size))
 		return true;
@@ -328,22 +329,20 @@ static struct rcore_error *walk_heap(struct rcore_ruby *ruby,
 				     struct rcore_snapshot *snapshot)
 {
 	struct heap_search search = {.ruby = ruby, .process = process, .is_scan = true};
-	uint64_t objspace;
 	size_t unreadable = 0;
-	enum rcore_fault fault =
-		rcore_read_field(ruby->memory, vm, &ruby->layout->vm.objspace, &objspace);
+	enum rcore_fault fault = rcore_read_field(ruby->memory, vm, &ruby->layout->vm.objspace,
+						  &search.objspace);
 	if (ruby->recorder)
 		rcore_recorder_pause(ruby->recorder, true);
 	struct rcore_error *err = NULL;
 	if (fault)
-		err = rcore_fault_error(fault, "vm.objspace", vm, sizeof(objspace));
+		err = rcore_fault_error(fault, "vm.objspace", vm, sizeof(search.objspace));
 	else
-		search.is_sweeping =
-			rcore_heap_is_sweeping(ruby, objspace, &search.is_collecting);
+		search.is_sweeping = rcore_heap_is_sweeping(ruby, search.objspace);
 	if (!err)
-		search.is_scan = rcore_fiber_scan(ruby, objspace, visit_data, &search);
+		search.is_scan = rcore_fiber_scan(ruby, search.objspace, visit_data, &search);
 	if (!err && !search.is_scan)
-		err = rcore_heap_walk(ruby, objspace, RCORE_T_DATA, visit_data, &search,
+		err = rcore_heap_walk(ruby, search.objspace, RCORE_T_DATA, visit_data, &search,
 				      &unreadable);
 	if (ruby->recorder)
 		rcore_recorder_pause(ruby->recorder, false);

@@ -26,17 +26,16 @@ bool rcore_is_in_running_frame(struct rcore_memory *memory, const struct rcore_p
 	return false;
 }
 
-/* Whether a thread has `value` in a register, or in `size` bytes of stack. */
 static bool holds(struct rcore_memory *memory, const struct rcore_native_thread *thread,
-		  uint64_t sp, size_t size, uint64_t value)
+		  uint64_t sp, uint64_t value)
 {
-	uint64_t words[FRAME / sizeof(uint64_t)];
+	uint64_t words[FRAME / sizeof(uint64_t) / 4];
 	for (int i = 0; i < thread->register_count; i++)
 		if (thread->registers[i] == value)
 			return true;
-	if (rcore_read(memory, sp, words, size))
+	if (rcore_read(memory, sp, words, sizeof(words)))
 		return false;
-	for (size_t i = 0; i < size / sizeof(*words); i++)
+	for (size_t i = 0; i < RCORE_COUNT(words); i++)
 		if (words[i] == value)
 			return true;
 	return false;
@@ -49,20 +48,7 @@ bool rcore_is_at_hand(struct rcore_memory *memory, const struct rcore_process *p
 	for (size_t i = 0; sp >= 0 && i < process->thread_count; i++) {
 		const struct rcore_native_thread *thread = &process->threads[i];
 		if (runs(memory, process, thread) &&
-		    holds(memory, thread, thread->registers[sp], FRAME / 4, value))
-			return true;
-	}
-	return false;
-}
-
-bool rcore_is_in_frames(struct rcore_memory *memory, const struct rcore_process *process,
-			uint64_t value)
-{
-	int sp = process ? rcore_register_sp(process->machine) : -1;
-	for (size_t i = 0; sp >= 0 && i < process->thread_count; i++) {
-		const struct rcore_native_thread *thread = &process->threads[i];
-		if (thread->has_registers &&
-		    holds(memory, thread, thread->registers[sp], FRAME, value))
+		    holds(memory, thread, thread->registers[sp], value))
 			return true;
 	}
 	return false;

@@ -23,11 +23,4 @@ bool rcore_is_in_running_frame(struct rcore_memory *memory, const struct rcore_p
 bool rcore_is_at_hand(struct rcore_memory *memory, const struct rcore_process *process,
 		      uint64_t value);
 
-/*
- * Whether any thread, also one that is in a system call, has `value` in a
- * register or in its innermost frames, up to 4 KiB.
- */
-bool rcore_is_in_frames(struct rcore_memory *memory, const struct rcore_process *process,
-			uint64_t value);
-
 #endif

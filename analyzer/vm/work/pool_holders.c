@@ -198,6 +198,7 @@ struct rcore_error *rcore_pool_find_holders(struct rcore_pool_search *search,
 		err = by_frames(search, pool, holders);
 	else
 		err = by_locals(search, pool, holders);
+	pool->is_used_unknown = search->is_limited;
 	err = rcore_error_forgive(err);
 	return err ? err : take_holders(search, &pool->holders, &pool->holder_count);
 }

@@ -209,7 +209,7 @@ static struct rcore_error *keep(struct rcore_pool_search *search, const int *poo
 		if (pool->kind == RCORE_WAIT_INTERLOCK)
 			wait->wants = wanted_by(&snapshot->fibers[i]);
 		wait->object = pool->object;
-		wait->has_counts = true;
+		wait->has_counts = !pool->is_used_unknown;
 		wait->length = pool->used;
 		wait->waiting = pool->waiter_count;
 		wait->max = pool->size;
@@ -221,8 +221,8 @@ static struct rcore_error *too_many(void)
 {
 	return rcore_error_create(
 		RCORE_ERROR_LIMIT,
-		"the pools for which fibers wait have more than %d connections together; for "
-		"some of them, who uses these was not read",
+		"fibers wait for too many pools: of the first, %d uses were read; who uses "
+		"the others, and how much, is not shown",
 		RCORE_POOL_READS);
 }
 

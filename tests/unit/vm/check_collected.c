@@ -200,38 +200,6 @@ START_TEST(test_half_freed)
 END_TEST
 
 /*
- * An object without a mark, of a page that is not to be swept, is new; unless the
- * collector's frames have the page, which is then the one that it sweeps.
- */
-START_TEST(test_swept_now)
-{
-	enum { RSP = 19, ORIG_RAX = 15, COUNT = 27, STACK = 4096 };
-	world_begin(_i);
-	struct fake_vm *vm = &world.vm;
-	const struct rcore_layout *layout = &vm->ruby.layout;
-	if (!rcore_has_place(&layout->heap_page.mark_bits))
-		return;
-	uint64_t object = FAKE_GET(vm, world.parked, fiber, self), page = 0;
-	uint64_t stack = fake_alloc(&vm->ruby.target, STACK, 16);
-	struct rcore_native_thread *thread = &world.native[0];
-	thread->has_registers = true;
-	thread->register_count = COUNT;
-	thread->registers[ORIG_RAX] = 1; /* fiber_stack_release() calls madvise() */
-	thread->registers[RSP] = stack;
-	unmark(object);
-	rcore_read_u64(&vm->ruby.target.memory,
-		       object - object % layout->traits.heap_page_align, &page);
-	FAKE_PUT(vm, page, heap_page, before_sweep, 0);
-	FAKE_PUT(vm, vm->objspace, objspace, during_gc, 1);
-	ck_assert(is_there(SWEEPING, world.parked));
-	fake_put(&vm->ruby.target, stack + STACK - sizeof(page), page);
-	ck_assert(!is_there(SWEEPING, world.parked));
-	FAKE_PUT(vm, vm->objspace, objspace, during_gc, 0);
-	ck_assert(is_there(SWEEPING, world.parked));
-}
-END_TEST
-
-/*
  * The collector moves an object with its marks. Until it has corrected the
  * references, the fiber refers to the slot that its object left.
  */
@@ -260,6 +228,6 @@ int main(void)
 {
 	const TTest *const tests[] = {test_unmarked,   test_alive,     test_lost_stack,
 				      test_resumed_by, test_half_made, test_half_freed,
-				      test_swept_now,  test_moved};
+				      test_moved};
 	return world_run("collected", tests, RCORE_COUNT(tests));
 }

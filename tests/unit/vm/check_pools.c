@@ -150,8 +150,10 @@ START_TEST(test_limit)
 	ck_assert_uint_eq(snapshot.pool_count, COUNT);
 	ck_assert_uint_eq(snapshot.pools[0].holder_count, COUNT);
 	ck_assert_uint_eq(holders, RCORE_POOL_READS);
+	ck_assert(!snapshot.pools[0].is_used_unknown);
+	ck_assert(snapshot.pools[COUNT - 1].is_used_unknown);
 	ck_assert_uint_eq(snapshot.problem_count, 1);
-	ck_assert_ptr_nonnull(strstr(snapshot.problems[0], "more than 1048576 connections"));
+	ck_assert_ptr_nonnull(strstr(snapshot.problems[0], "of the first, 1048576 uses were read"));
 	finish();
 }
 END_TEST
