@@ -71,21 +71,44 @@ static bool is_always_at_hand(const struct rcore_samples *samples,
 	       list == &samples->fiber || list == &samples->cfp || list == &samples->objspace;
 }
 
+struct wrapped {
+	const struct rcore_samples *samples;
+	uint64_t base;
+};
+
+/* Whether `word` is a T_DATA that points to the struct, or a little before. */
+static bool wraps(void *context, uint64_t word)
+{
+	enum { REACH = 64 };
+	const struct wrapped *wrapped = context;
+	struct rcore_ruby *ruby = wrapped->samples->ruby;
+	uint64_t flags, data;
+	return rcore_is_object(ruby, word) &&
+	       !rcore_read_field(ruby->memory, word, &ruby->layout->basic.flags, &flags) &&
+	       (flags & RCORE_T_MASK) == RCORE_T_DATA &&
+	       !rcore_read_field(ruby->memory, word, &ruby->layout->data.data, &data) && data &&
+	       wrapped->base - data < REACH;
+}
+
 /*
  * A waiter is in the frame of its thread, and others point to it. A compiler
  * may link it before all of it is written (Debian's 3.3, thread_join() of
- * thread.c). An object gets its type before the rest; from 3.3 on, its struct
- * may be in its own slot (RTYPEDDATA_EMBEDDED_P() of rtypeddata.h).
+ * thread.c). An object gets its type before the rest: until then, it points to
+ * what the slot's previous object had (rb_data_typed_object_wrap() of gc.c).
+ * From 3.3 on, its struct may be in its own slot (RTYPEDDATA_EMBEDDED_P() of
+ * rtypeddata.h).
  */
 static bool is_being_made(const struct rcore_samples *samples,
 			  const struct rcore_sample_list *list, uint64_t base)
 {
 	struct rcore_memory *memory = samples->ruby->memory;
 	uint64_t object = base - (uint64_t)samples->ruby->layout->data.data.offset;
+	struct wrapped wrapped = {samples, base};
 	return !is_always_at_hand(samples, list) &&
 	       (rcore_is_in_running_frame(memory, samples->process, base) ||
 		rcore_is_at_hand(memory, samples->process, base) ||
-		rcore_is_at_hand(memory, samples->process, object));
+		rcore_is_at_hand(memory, samples->process, object) ||
+		rcore_any_at_hand(memory, samples->process, wraps, &wrapped));
 }
 
 /*

@@ -23,4 +23,9 @@ bool rcore_is_in_running_frame(struct rcore_memory *memory, const struct rcore_p
 bool rcore_is_at_hand(struct rcore_memory *memory, const struct rcore_process *process,
 		      uint64_t value);
 
+/* Whether `visit` returns true for any word that such a thread has at hand. */
+typedef bool rcore_word_visit(void *context, uint64_t word);
+bool rcore_any_at_hand(struct rcore_memory *memory, const struct rcore_process *process,
+		       rcore_word_visit *visit, void *context);
+
 #endif

@@ -87,10 +87,12 @@ static const struct rcore_item *item_of(const char *group, const char *id)
 /* The block of a Proc, whose type is written last. */
 START_TEST(test_filled_block)
 {
-	enum { ISEQ, IFUNC, SYMBOL, PROC };
+	enum { ISEQ, IFUNC, SYMBOL, PROC, ORIG_RAX = 15, REGISTERS = 27 };
 	begin(_i);
 	struct fake_vm *vm = &world.vm;
-	uint64_t block = fake_alloc(&vm->ruby.target, 64, 8);
+	const struct rcore_check_row *row = rcore_check_row(item_of("block", "code")->where);
+	uint64_t freed = fake_alloc(&vm->ruby.target, 64, 8);
+	uint64_t block = freed + (uint64_t)layout.proc.block.offset;
 	uint64_t imemo = fake_object(&vm->ruby, RCORE_T_IMEMO, 40);
 	const struct {
 		uint64_t type, code;
@@ -106,10 +108,22 @@ START_TEST(test_filled_block)
 		rcore_samples_add(&samples.block, block);
 		FAKE_PUT(vm, block, block, code, states[i].code);
 		FAKE_PUT(vm, block, block, type, states[i].type);
-		const struct rcore_check_row *row =
-			rcore_check_row(item_of("block", "code")->where);
 		ck_assert_int_eq(rcore_check_field(&samples, row), states[i].verdict);
 	}
+	/*
+	 * rb_data_typed_object_wrap() writes the type of an object before its data:
+	 * until then, a new Proc points to what the slot's previous object had.
+	 */
+	struct rcore_native_thread *thread = &world.native[0];
+	struct rcore_samples samples = {.ruby = &ruby, .process = &world.process};
+	rcore_samples_add(&samples.block, block);
+	thread->has_registers = true;
+	thread->register_count = REGISTERS;
+	thread->registers[ORIG_RAX] = UINT64_MAX;
+	thread->registers[0] = fake_data(vm, vm->fiber_type, world.parked);
+	ck_assert_int_eq(rcore_check_field(&samples, row), RCORE_FAILS);
+	thread->registers[0] = fake_data(vm, fake_data_type(vm, "proc"), freed);
+	ck_assert_int_eq(rcore_check_field(&samples, row), RCORE_SILENT);
 	finish();
 }
 END_TEST
