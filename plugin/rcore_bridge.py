@@ -177,6 +177,9 @@ def _bytes(text):
 class Target:
     """A stopped process. `read(address, size)` returns that many bytes, or raises an exception."""
 
+    # Python also calls __del__() if Ctrl-C ended __init__() early.
+    _plugin = None
+
     def __init__(self, library, read):
         self._library = library
         self._read = read

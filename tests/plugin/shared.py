@@ -57,6 +57,37 @@ class Bridge(unittest.TestCase):
             self.report(interrupted)
         self.assertEqual(len(reads), 1)
 
+    def test_interrupted_start(self):
+        """Ctrl-C before any line of __init__(): nothing that Python calls afterwards fails."""
+        library, ignored, lines = rcore_bridge.load(), [], 0
+
+        def strike(frame, event, _argument):
+            nonlocal left
+            if frame.f_code is not rcore_bridge.Target.__init__.__code__:
+                return None
+            left -= event == "line"
+            if left < 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            return strike
+
+        hook, sys.unraisablehook = sys.unraisablehook, ignored.append
+        try:
+            for lines in range(99):
+                left = lines
+                sys.settrace(strike)
+                try:
+                    rcore_bridge.Target(library, None).close()
+                    break
+                except KeyboardInterrupt:
+                    pass
+                finally:
+                    sys.settrace(None)
+        finally:
+            sys.unraisablehook = hook
+        self.assertEqual([str(each.exc_value) for each in ignored], [])
+        self.assertGreater(lines, 5)
+
     def test_bad_facts(self):
         with rcore_bridge.Target(rcore_bridge.load(), None) as target:
             with self.assertRaisesRegex(rcore_bridge.Error, "unknown machine"):
