@@ -112,8 +112,8 @@ static uint64_t anywhere(const struct flips *flips, uint64_t random)
 }
 
 /*
- * A word of the role, or of any if it is negative: that is chosen first, so that
- * rare roles get their share.
+ * Draws a word of the chosen role; if that is negative, draws a role first, so
+ * that rare roles get their share.
  */
 static uint64_t word_of_role(const struct flips *flips, int chosen, uint64_t *random)
 {
@@ -177,14 +177,14 @@ static void find_roles(struct flips *flips)
 	}
 }
 
-static void choose_role(struct flips *flips, const char *role)
+static void choose_role(struct flips *flips)
 {
 	for (size_t i = 0; i + 1 < flips->roles.count; i++)
-		if (!strcmp(flips->words.items[flips->roles.items[i]].role, role)) {
+		if (!strcmp(flips->words.items[flips->roles.items[i]].role, flips->role)) {
 			flips->chosen = (int)i;
 			return;
 		}
-	fprintf(stderr, "flips: no word has the role %s: --words lists them\n", role);
+	fprintf(stderr, "flips: no word has the role %s: --words lists them\n", flips->role);
 	exit(2);
 }
 
@@ -229,7 +229,7 @@ static void prepare(struct flips *flips)
 	}
 	find_roles(flips);
 	if (flips->role)
-		choose_role(flips, flips->role);
+		choose_role(flips);
 }
 
 static void print_flips(const struct flips *flips)

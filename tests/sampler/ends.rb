@@ -18,7 +18,7 @@ module Ends
         *(SamplerCase.new("new ractor #{ruby.name}") { Ends.new_ractor(self, ruby) } if ruby.version >= Gem::Version.new("3.0")),
         SamplerCase.new("fork #{ruby.name}") { Ends.becomes(self, ruby, "fork", "Object#child_work") },
       ]
-    end + [SamplerCase.new("title") { Ends.title(self, rubies.find { |ruby| ruby.root.empty? }) }] +
+    end + rubies.select { |ruby| ruby.root.empty? }.first(1).map { |ruby| SamplerCase.new("title") { Ends.title(self, ruby) } } +
       ENDINGS.map { |code, text| SamplerCase.new("early #{code}") { Ends.early(self, code, text) } } +
       PROGRAM_ENDS.map { |code, text| SamplerCase.new("started #{code}") { Ends.started(self, code, text) } } +
       [

@@ -106,8 +106,10 @@ static struct rcore_error *by_frames(struct rcore_pool_search *search, struct rc
 				     uint64_t count)
 {
 	struct rcore_error *err = rcore_pool_find_in_frames(search, pool->object);
-	if (!rcore_is_count(count, &pool->used))
-		pool->used = search->holders.count;
+	if (rcore_is_count(count, &pool->used))
+		return err;
+	pool->used = search->holders.count;
+	pool->is_used_unknown = search->is_limited;
 	return err;
 }
 
@@ -198,7 +200,9 @@ struct rcore_error *rcore_pool_find_holders(struct rcore_pool_search *search,
 		err = by_frames(search, pool, holders);
 	else
 		err = by_locals(search, pool, holders);
-	pool->is_used_unknown = search->is_limited;
+	/* A semaphore counts itself. */
+	if (library->holders != RCORE_HOLDERS_FRAMES)
+		pool->is_used_unknown = search->is_limited;
 	err = rcore_error_forgive(err);
 	return err ? err : take_holders(search, &pool->holders, &pool->holder_count);
 }
