@@ -45,8 +45,8 @@ void rcore_wait_write_alone(const struct rcore_snapshot *snapshot,
 void rcore_wait_within_write(const struct rcore_wait *wait, FILE *out);
 
 /*
- * Lets rcore_wait_pool() find the pools of a snapshot, which must not move any
- * more. Returns false if memory is short.
+ * Sorts the pools for rcore_wait_pool(), which finds none before. Call it again
+ * if snapshot->pools changes. Returns false if memory is short.
  */
 bool rcore_pools_index(struct rcore_snapshot *snapshot);
 

@@ -97,8 +97,8 @@ module Ends
   # On a busy machine, a process may take long to end.
   SECONDS, MOST_SECONDS = 5, 60
 
-  # On a busy machine, a program that is brief may have ended before rcore gets a processor. rcore then says that, or what it found
-  # while the program was started. Then it is started again.
+  # On a busy machine, a brief program may end before rcore gets a processor. rcore then says so, or says what it found while the
+  # program started. The test starts it again.
   ATTEMPTS = 20
   TOO_BRIEF = /^rcore: (?:no samples: the process ended before the first one|process \d+ ended |not a Ruby process: .* --disable-gems )/.freeze
 

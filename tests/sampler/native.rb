@@ -10,8 +10,8 @@ module Native
   GAPS = 1 / 200.0
   GAP = "(native and Ruby frames do not match)"
   SLEEPERS = %w[sorts maps pops defines].freeze
-  # What a recording must have to say something about shares: as many samples with equal CPU times, and so little time that may belong
-  # to any method. On a machine that is too busy for that, the program works again.
+  # Shares can be compared if the recording is worth so many samples of equal CPU time, and no more of the time than this may belong
+  # to any method. If the machine is too busy for that, the program works again.
   EXACT = 300
   MOST_UNKNOWN = 0.05
   ROUNDS = 5
@@ -60,9 +60,8 @@ module Native
     frames.none? { |frame| frame["kind"] == "native" }
   end
 
-  # Returns the processor time of each method, outside of the library (false) and inside, and which share of all may belong to any:
-  # samples that do not show whether the library was called, and samples between two methods. There are too many of the latter on a
-  # busy machine: see the program.
+  # Returns the processor time of each method, outside of the library (false) and inside it (true), and which share of all time may
+  # belong to any method: samples that do not show whether the library was called, and samples between two methods.
   def self.times_of(test, recording)
     seen = Hash.new(0)
     unknown = 0

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Makes fibers, and drops them at all stages of their lives, while the collector is at work: a program that is
 # stopped at random (programs.rb). What is garbage differs from stop to stop: rcore must show each fiber that
-# ObjectSpace still has, and none that it does not.
+# ObjectSpace still has, and must not report garbage as damage.
 
 KEPT = []
 

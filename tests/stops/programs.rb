@@ -42,8 +42,8 @@ class Program
   # Files beside this one.
   OWN = %w[hooks fibers].freeze
 
-  # Of these, what one stop in some 2,500 shows is not yet explained, so they run only when asked for (--only), or at
-  # length: Ruby 3.4 said once that a fiber which waits in Enumerator#next has no frames.
+  # Run only at length, or if --only names them: one stop in some 2,500 shows what is not explained yet. Ruby 3.4 said
+  # once that a fiber which waits in Enumerator#next has no frames.
   ONLY_AT_LENGTH = %w[fibers].freeze
 
   # Of tests/packages/gems, from Ruby 3.2 on.

@@ -185,7 +185,7 @@ bool rcore_destination_is_stdout(const char *path)
 	struct stat file;
 	if (stat(path, &file) || !is_open_as(&file, STDOUT_FILENO))
 		return false;
-	/* Nothing written to /dev/null can spoil what else is. */
+	/* Nothing can spoil output that is thrown away. */
 	return !S_ISCHR(file.st_mode) || file.st_rdev != makedev(MEM_MAJOR, NULL_MINOR);
 }
 

@@ -221,8 +221,8 @@ static struct rcore_error *too_many(void)
 {
 	return rcore_error_create(
 		RCORE_ERROR_LIMIT,
-		"fibers wait for too many pools: of the first, %d uses were read; who uses "
-		"the others, and how much, is not shown",
+		"fibers wait for too many pools: rcore read %d uses of the first ones; who "
+		"uses the others, and how much of them, is not shown",
 		RCORE_POOL_READS);
 }
 

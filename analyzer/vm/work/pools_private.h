@@ -35,7 +35,10 @@ struct rcore_pool_library {
 	const char *holders_in;
 };
 
-/* What a fiber has: something of an object, or a variable. */
+/*
+ * What shows that a fiber holds something: it runs a method of `object`, or has
+ * a variable called `name`.
+ */
 struct rcore_pool_claim {
 	uint64_t object;  /* 0: none */
 	const char *name; /* "": none */
@@ -61,7 +64,7 @@ struct rcore_pool_search {
 		int *items;
 		size_t count, capacity;
 	} holders; /* of one pool */
-	/* Of frames that have acquired a semaphore, and of Thread#[]. */
+	/* By frames that have acquired a semaphore, and by Thread#[]. */
 	struct rcore_pool_claims frames, locals;
 	size_t reads; /* see rcore_pool_may_read() */
 	bool is_limited;

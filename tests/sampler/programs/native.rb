@@ -55,8 +55,8 @@ random = Random.new
 weights = %i[deflates sums_up generates parses counts].to_h { |name| [name, 0.5 + random.rand] }
 spent = Hash.new(0.0)
 begun = clock
-# If other processes want the processor, the kernel takes it from this one mostly when this one asks for its time (update_curr() of
-# sched/fair.c), and rcore often looks just then. So the clock is asked rarely.
+# Beside busy processes, rcore found up to 5 % of the processor time where this one asks for its time, between two methods. So it
+# asks rarely.
 while clock - begun < SECONDS
   weights.keys.shuffle(random: random).each do |name|
     from = clock

@@ -154,7 +154,7 @@ START_TEST(test_limit)
 	ck_assert(snapshot.pools[COUNT - 1].is_used_unknown);
 	ck_assert_uint_eq(snapshot.problem_count, 1);
 	ck_assert_ptr_nonnull(
-		strstr(snapshot.problems[0], "of the first, 1048576 uses were read"));
+		strstr(snapshot.problems[0], "read 1048576 uses of the first ones"));
 	finish();
 }
 END_TEST
