@@ -42,7 +42,7 @@ class Program
   # Files beside this one.
   OWN = %w[hooks fibers].freeze
 
-  # Run only at length, or if --only names them: one stop in some 2,500 shows what is not explained yet. Ruby 3.4 said
+  # Run only at length, or if --only names them: one stop in some 1,500 shows what is not explained yet. Ruby 3.4 said
   # once that a fiber which waits in Enumerator#next has no frames.
   ONLY_AT_LENGTH = %w[fibers].freeze
 
