@@ -150,6 +150,29 @@ static void add_read(struct flip_words *words, const struct marks *marks,
 				       : role_of(mark, at));
 }
 
+static void add_addresses(struct flip_words *words, const struct flip_read *read)
+{
+	for (uint64_t at = read->address & ~UINT64_C(7); at < read->address + read->size;
+	     at += 8) {
+		uint64_t *address = rcore_push(&words->addresses);
+		if (!address)
+			abort();
+		*address = at;
+	}
+}
+
+static int by_number(const void *left, const void *right)
+{
+	const uint64_t *a = left, *b = right;
+	return *a < *b ? -1 : *a > *b;
+}
+
+bool flip_words_were_read(const struct flip_words *words, uint64_t address)
+{
+	return bsearch(&address, words->addresses.items, words->addresses.count,
+		       sizeof(address), by_number);
+}
+
 static bool is_field(const struct flip_word *word)
 {
 	return strchr(word->role, '.') && !strchr(word->role, '>');
@@ -203,9 +226,14 @@ void flip_words_init(struct flip_words *words, struct flip_record *record)
 		if (name)
 			add(words, field->address, name);
 	}
-	for (size_t i = 0; i < record->reads.count; i++)
+	for (size_t i = 0; i < record->reads.count; i++) {
+		add_addresses(words, &record->reads.items[i]);
 		if (!record->reads.items[i].is_field)
 			add_read(words, &marks, &record->reads.items[i]);
+	}
+	if (words->addresses.count)
+		qsort(words->addresses.items, words->addresses.count, sizeof(uint64_t),
+		      by_number);
 	qsort(words->items, words->count, sizeof(*words->items), by_word);
 	reduce(words);
 	qsort(words->items, words->count, sizeof(*words->items), by_role);
@@ -215,4 +243,5 @@ void flip_words_init(struct flip_words *words, struct flip_record *record)
 void flip_words_deinit(struct flip_words *words)
 {
 	free(words->items);
+	free(words->addresses.items);
 }

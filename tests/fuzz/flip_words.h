@@ -18,10 +18,16 @@ struct flip_word {
 struct flip_words {
 	struct flip_word *items;
 	size_t count, capacity;
+	struct {
+		uint64_t *items;
+		size_t count, capacity;
+	} addresses; /* of all that was read, in order, some several times */
 };
 
 /* The words of a record, each pair once, by role and address; malloc'ed. */
 void flip_words_init(struct flip_words *words, struct flip_record *record);
+/* Whether the analysis read the word at this multiple of 8. */
+bool flip_words_were_read(const struct flip_words *words, uint64_t address);
 void flip_words_deinit(struct flip_words *words);
 
 #endif
