@@ -10,20 +10,36 @@
 /*
  * Fibers that were created since the last round are found by reading the list
  * of all. From 3.3 on, that is the VM's list; before, it requires a walk over
- * the heap. rcore spends at most 1/SEARCH_SHARE of a processor on that, and ten
- * times less on walks if these find nothing new. It does not look if no thread
- * has run since the last time. When a thread is seen to run a fiber, that fiber
- * is known from then on.
+ * the heap. rcore spends at most 1/SEARCH_SHARE of a processor on that, ten
+ * times less on walks if these find nothing new, and less still while there has
+ * only been the root fiber of each thread. It does not look if no thread has run
+ * since the last time. When a thread is seen to run a fiber, that fiber is known
+ * from then on.
  */
-enum { SEARCH_SHARE = 100, SEARCH_SHARE_IDLE = 1000 };
+enum { SEARCH_SHARE = 100, SEARCH_SHARE_IDLE = 1000, SEARCH_SHARE_ROOTS = 5000 };
+
+static uint64_t largest_share(const struct rcore_sampler *sampler)
+{
+	return sampler->fibers_found > sampler->threads.count ? SEARCH_SHARE_IDLE
+							      : SEARCH_SHARE_ROOTS;
+}
 
 /* Returns how much longer than a search the pause after it must be. */
 static uint64_t share_of(const struct rcore_sampler *sampler, bool found)
 {
+	const uint64_t largest = largest_share(sampler);
 	if (found || sampler->layout->traits.fibers_listed || !sampler->search_share)
 		return SEARCH_SHARE;
-	return sampler->search_share < SEARCH_SHARE_IDLE / 2 ? 2 * sampler->search_share
-							     : SEARCH_SHARE_IDLE;
+	return sampler->search_share < largest / 2 ? 2 * sampler->search_share : largest;
+}
+
+/* The first fiber that a thread is seen to run ends a long pause. */
+static bool is_pausing(const struct rcore_sampler *sampler, uint64_t now)
+{
+	uint64_t share = sampler->search_share, largest = largest_share(sampler);
+	if (share > largest)
+		share = largest;
+	return now - sampler->last_search < share * sampler->search_cost;
 }
 
 static struct rcore_error *add(void *context, uint64_t address)
@@ -83,9 +99,7 @@ struct rcore_error *rcore_parked_search(struct rcore_sampler *sampler, uint64_t 
 		any = ec - (uint64_t)sampler->layout->fiber.saved_ec.offset;
 		err = add(sampler, any);
 	}
-	if (sampler->last_search &&
-	    (sampler->have_all_rested ||
-	     now - sampler->last_search < sampler->search_share * sampler->search_cost)) {
+	if (sampler->last_search && (sampler->have_all_rested || is_pausing(sampler, now))) {
 		if (sampler->have_all_rested)
 			sampler->complete = now;
 		return err;

@@ -190,11 +190,47 @@ START_TEST(ends_an_open_round)
 }
 END_TEST
 
+/* Whether a round at `now` searches for new fibers, and finds none. */
+static bool searches_at(struct rcore_sampler *sampler, uint64_t now)
+{
+	sampler->have_all_rested = false;
+	struct rcore_error *err = rcore_parked_search(sampler, now);
+	ck_assert_ptr_null(err);
+	return sampler->have_all_rested;
+}
+
+START_TEST(searches_less_without_fibers)
+{
+	enum { COST = 1000 /* nanoseconds of a processor */, SHARE = 5000, IDLE = 1000 };
+	static const uint64_t none[1];
+	struct rcore_sampler *sampler = sampler_of_none(NULL);
+	sampler->codes.ruby.layout = sampler->layout;
+	sampler->codes.ruby.packed_fibers = none;
+	sampler->last_search = start;
+	sampler->search_cost = COST;
+	sampler->search_share = SHARE;
+	ck_assert(!searches_at(sampler, start + COST * SHARE - 1));
+	/* A thread was seen to run a fiber. */
+	sampler->fibers_found = 1;
+	ck_assert(!searches_at(sampler, start + COST * IDLE - 1));
+	ck_assert(searches_at(sampler, start + COST * IDLE));
+	ck_assert_uint_eq(sampler->search_share, IDLE);
+	sampler->fibers_found = 0;
+	sampler->last_search = start;
+	sampler->search_cost = COST;
+	sampler->search_share = SHARE;
+	ck_assert(searches_at(sampler, start + COST * SHARE));
+	ck_assert_uint_eq(sampler->search_share, SHARE);
+	free(sampler);
+}
+END_TEST
+
 int main(void)
 {
-	const TTest *const tests[] = {begins_at_the_rate,         never_begins_without_a_rate,
-				      is_put_off_without_time,    reads_all_without_a_limit,
-				      continues_in_the_next_tick, ends_an_open_round};
+	const TTest *const tests[] = {begins_at_the_rate,          never_begins_without_a_rate,
+				      is_put_off_without_time,     reads_all_without_a_limit,
+				      continues_in_the_next_tick,  ends_an_open_round,
+				      searches_less_without_fibers};
 	const struct rcore_test_suite suite = {
 		.name = "parked", .tests = tests, .count = RCORE_COUNT(tests)};
 	return rcore_test_suite_run(&suite);
