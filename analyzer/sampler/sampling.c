@@ -265,22 +265,6 @@ static RCORE_HOT bool has_work(const struct rcore_sampling *sampling, uint64_t n
 	return sampling->summary.processes || !rcore_members_are_hopeless(sampling, now);
 }
 
-/* Returns why no process was sampled. Takes ownership of `last`. */
-static struct rcore_error *why_nothing(struct rcore_sampling *sampling,
-				       struct rcore_error *last)
-{
-	if (sampling->options->system) {
-		rcore_error_free(last);
-		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
-					  "no Ruby process could be sampled");
-	}
-	if (!last && sampling->members.count) {
-		last = sampling->members.items[0].problem;
-		sampling->members.items[0].problem = NULL;
-	}
-	return last;
-}
-
 /* `last` is why a process can no longer be sampled; NULL: unknown. */
 static void note_end(struct rcore_sampling *sampling, uint64_t now,
 		     const struct rcore_error *last)
@@ -299,7 +283,8 @@ static void note_end(struct rcore_sampling *sampling, uint64_t now,
 static RCORE_HOT struct rcore_error *run(struct rcore_sampling *sampling)
 {
 	struct rcore_error *err = NULL, *last = NULL;
-	uint64_t now = rcore_clock_ns(), next = now;
+	const uint64_t began = rcore_clock_ns();
+	uint64_t now = began, next = began;
 	while (!err && has_work(sampling, now) && !has_ended(sampling, now)) {
 		err = rcore_members_find(sampling, now);
 		if (!err)
@@ -342,7 +327,7 @@ static RCORE_HOT struct rcore_error *run(struct rcore_sampling *sampling)
 		rcore_error_free(failure);
 	if (!err && !sampling->summary.processes &&
 	    !rcore_sampling_is_stopped(sampling->options)) {
-		err = why_nothing(sampling, last);
+		err = rcore_sampling_why_nothing(sampling, began, last);
 		last = NULL;
 	}
 	rcore_error_free(last);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <math.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -80,4 +81,44 @@ void rcore_sampling_summary(const struct rcore_sampling *sampling,
 	ret->achieved = taken > 0 ? sampling->options->rate * taken /
 					    (taken + (double)ret->total.overruns)
 				  : 0;
+}
+
+/*
+ * Returns the error of a program that ended soon after it was started. What was
+ * found last says little: it may still have been the loader of the program.
+ * NULL: it did not end so soon.
+ */
+static struct rcore_error *why_too_late(const struct rcore_sampling *sampling, uint64_t began,
+					const struct rcore_error *last)
+{
+	enum { SOON = 1000000000 };
+	uint64_t lived = rcore_clock_ns() - began;
+	bool is_foreign = last && last->code == RCORE_ERROR_NOT_RUBY;
+	if (!sampling->options->is_new || lived >= SOON ||
+	    rcore_process_is_alive(sampling->options->pid))
+		return NULL;
+	return rcore_error_create(is_foreign ? RCORE_ERROR_NOT_RUBY : RCORE_ERROR_OS,
+				  "no samples: the program ended within %.1f s of its start, "
+				  "before %s",
+				  ceil((double)lived / 1e8) / 10,
+				  is_foreign ? "it was seen to run Ruby" : "the first one");
+}
+
+struct rcore_error *rcore_sampling_why_nothing(struct rcore_sampling *sampling, uint64_t began,
+					       struct rcore_error *last)
+{
+	if (sampling->options->system) {
+		rcore_error_free(last);
+		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					  "no Ruby process could be sampled");
+	}
+	if (!last && sampling->members.count) {
+		last = sampling->members.items[0].problem;
+		sampling->members.items[0].problem = NULL;
+	}
+	struct rcore_error *err = why_too_late(sampling, began, last);
+	if (!err)
+		return last;
+	rcore_error_free(last);
+	return err;
 }
