@@ -46,3 +46,9 @@ bool rcore_address_map_put(struct rcore_address_map *map, uint64_t address, int 
 	}
 	return true;
 }
+
+bool rcore_address_map_put_first(struct rcore_address_map *map, uint64_t address, int index)
+{
+	return rcore_address_map_get(map, address) >= 0 ||
+	       rcore_address_map_put(map, address, index);
+}

@@ -24,4 +24,10 @@ int rcore_address_map_get(const struct rcore_address_map *map, uint64_t address)
  */
 bool rcore_address_map_put(struct rcore_address_map *map, uint64_t address, int index);
 
+/*
+ * Adds an address unless it is in the map: of several indices, the first one
+ * counts. Returns false if memory is short.
+ */
+bool rcore_address_map_put_first(struct rcore_address_map *map, uint64_t address, int index);
+
 #endif

@@ -53,20 +53,28 @@ static uint64_t field_of(const struct search *search, uint64_t base,
 	return value;
 }
 
-/* Finds the native threads whose thread pointer is known. */
-static void find_runners(const struct rcore_process *process,
+/*
+ * Finds the native threads whose thread pointer is known. Returns false if
+ * memory is short.
+ */
+static bool find_runners(const struct rcore_process *process,
 			 const struct rcore_snapshot *snapshot, struct search *search,
 			 int64_t *ret_distance)
 {
-	for (size_t i = 0; i < snapshot->thread_count && search->count < THREAD_LIMIT; i++) {
+	struct rcore_address_map tids = {0};
+	bool fine = rcore_session_index_tids(process, &tids);
+	for (size_t i = 0; fine && i < snapshot->thread_count && search->count < THREAD_LIMIT;
+	     i++) {
 		struct rcore_pthread pthread;
-		if (!rcore_session_pthread(process, search->memory, search->layout,
+		if (!rcore_session_pthread(process, &tids, search->memory, search->layout,
 					   &snapshot->threads[i], &pthread))
 			continue;
 		*ret_distance = (int64_t)(pthread.pointer - pthread.pthread);
 		search->runners[search->count++] = (struct runner){
 			.thread = snapshot->threads[i].address, .pointer = pthread.pointer};
 	}
+	rcore_address_map_deinit(&tids);
+	return fine;
 }
 
 /*
@@ -330,7 +338,8 @@ struct rcore_error *rcore_bpf_places(struct rcore_session *session,
 		.ret = &params->ec,
 	};
 	int64_t distance = 0;
-	find_runners(target->process, snapshot, &search, &distance);
+	if (!find_runners(target->process, snapshot, &search, &distance))
+		return rcore_error_no_memory();
 	params->thread_pointer = distance;
 	params->dtv = search.machine == EM_AARCH64 ? 0 : WORD;
 	find_state(target->modules, &params->state);

@@ -2,6 +2,7 @@
 #ifndef RCORE_SESSION_DECODE_H
 #define RCORE_SESSION_DECODE_H
 
+#include "base/address_map.h"
 #include "session/reader.h"
 #include "vm/stack/instructions.h"
 #include "vm/work/recognizer.h"
@@ -66,15 +67,24 @@ bool rcore_session_profiler_state(struct rcore_modules *modules,
 				  struct rcore_tls_variable *ret);
 
 /*
+ * Fills the empty map `ret` with the indices of the native threads by their
+ * ids. Returns false if memory is short; free the map in any case.
+ */
+bool rcore_session_index_tids(const struct rcore_process *process,
+			      struct rcore_address_map *ret);
+
+/*
  * Finds the thread pointer of the native thread that runs `thread`, in its
  * registers, and its pthread_t, in the VM. On x86-64, they are the same. On
  * aarch64, the thread pointer is the end of the struct pthread. Returns false
- * if `thread` has no native thread, or if the two contradict each other.
+ * if `thread` has no native thread, or if the two contradict each other. `tids`
+ * is from rcore_session_index_tids().
  */
 struct rcore_pthread {
 	uint64_t pointer, pthread;
 };
-bool rcore_session_pthread(const struct rcore_process *process, struct rcore_memory *memory,
+bool rcore_session_pthread(const struct rcore_process *process,
+			   const struct rcore_address_map *tids, struct rcore_memory *memory,
 			   const struct rcore_layout *layout, const struct rcore_thread *thread,
 			   struct rcore_pthread *ret);
 

@@ -4,16 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/address_map.h"
 #include "image/elf/elf_file.h"
 #include "session/layout/trial.h"
 #include "target/core/core_file.h"
 
-static bool was_stopped(const struct rcore_packed_live *live, int tid)
+/*
+ * Forgets the registers of threads that were not stopped. A hostile pack may
+ * list very many.
+ */
+static bool forget_unstopped(const struct rcore_packed_live *live,
+			     struct rcore_native_thread *threads, size_t count)
 {
-	for (size_t i = 0; i < live->unstopped_count; i++)
-		if (live->unstopped[i] == tid)
-			return false;
-	return live->facts.stopped;
+	struct rcore_address_map unstopped = {0};
+	bool fine = true;
+	for (size_t i = 0; i < live->unstopped_count && fine; i++)
+		fine = rcore_address_map_put_first(&unstopped, (uint64_t)live->unstopped[i], 0);
+	for (size_t i = 0; i < count; i++)
+		if (!live->facts.stopped ||
+		    rcore_address_map_get(&unstopped, (uint64_t)threads[i].tid) >= 0)
+			threads[i] = (struct rcore_native_thread){.tid = threads[i].tid};
+	rcore_address_map_deinit(&unstopped);
+	return fine;
 }
 
 /*
@@ -30,9 +42,8 @@ static struct rcore_error *as_running(struct rcore_target *target,
 		return rcore_error_no_memory();
 	if (size)
 		memcpy(threads, process->threads, size);
-	for (size_t i = 0; i < process->thread_count; i++)
-		if (!was_stopped(live, threads[i].tid))
-			threads[i] = (struct rcore_native_thread){.tid = threads[i].tid};
+	if (!forget_unstopped(live, threads, process->thread_count))
+		return rcore_error_no_memory();
 	process->threads = threads;
 	process->producer = "rcore";
 	if (live->arguments)

@@ -4,31 +4,41 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/address_map.h"
 #include "base/grow.h"
 #include "base/text.h"
 #include "image/unwind/parked.h"
 #include "vm/problem.h"
 
-static int fiber_of_tid(const struct rcore_snapshot *snapshot, int tid)
+/* The fibers and other threads of a snapshot, by the ids of their threads. */
+struct index {
+	struct rcore_address_map fibers, others;
+};
+
+/* A fiber that runs on its thread comes before those that do not. */
+static bool fill(struct index *index, const struct rcore_snapshot *snapshot)
 {
-	for (size_t i = 0; i < snapshot->thread_count; i++) {
+	bool fine = true;
+	for (size_t i = 0; i < snapshot->thread_count && fine; i++) {
 		const struct rcore_thread *thread = &snapshot->threads[i];
-		if (thread->tid == tid && !thread->is_ended && thread->current_fiber >= 0 &&
-		    snapshot->fibers[thread->current_fiber].tid == tid)
-			return thread->current_fiber;
+		if (!thread->is_ended && thread->current_fiber >= 0 &&
+		    snapshot->fibers[thread->current_fiber].tid == thread->tid)
+			fine = rcore_address_map_put_first(
+				&index->fibers, (uint64_t)thread->tid, thread->current_fiber);
 	}
-	for (size_t i = 0; i < snapshot->fiber_count; i++)
-		if (snapshot->fibers[i].tid == tid)
-			return (int)i;
-	return -1;
+	for (size_t i = 0; i < snapshot->fiber_count && fine; i++)
+		fine = rcore_address_map_put_first(&index->fibers,
+						   (uint64_t)snapshot->fibers[i].tid, (int)i);
+	for (size_t i = 0; i < snapshot->other_count && fine; i++)
+		fine = rcore_address_map_put_first(&index->others,
+						   (uint64_t)snapshot->others[i].tid, (int)i);
+	return fine;
 }
 
-static int other_of_tid(const struct rcore_snapshot *snapshot, int tid)
+static void deinit(struct index *index)
 {
-	for (size_t i = 0; i < snapshot->other_count; i++)
-		if (snapshot->others[i].tid == tid)
-			return (int)i;
-	return -1;
+	rcore_address_map_deinit(&index->fibers);
+	rcore_address_map_deinit(&index->others);
 }
 
 /*
@@ -49,7 +59,7 @@ static void bound(struct rcore_unwind_context *context, const struct rcore_snaps
 	context->is_ending = is_killed && !fiber->machine_stack && !fiber->stack_base;
 }
 
-static void add_kernel_threads(const struct rcore_process *process,
+static void add_kernel_threads(const struct rcore_process *process, const struct index *index,
 			       const struct rcore_snapshot *snapshot,
 			       struct rcore_stacks *stacks)
 {
@@ -59,8 +69,9 @@ static void add_kernel_threads(const struct rcore_process *process,
 			continue;
 		struct rcore_unwind_context *context = &stacks->contexts[stacks->count];
 		struct rcore_stack_owner *owner = &stacks->owners[stacks->count++];
-		*owner = (struct rcore_stack_owner){fiber_of_tid(snapshot, thread->tid),
-						    other_of_tid(snapshot, thread->tid)};
+		*owner = (struct rcore_stack_owner){
+			rcore_address_map_get(&index->fibers, (uint64_t)thread->tid),
+			rcore_address_map_get(&index->others, (uint64_t)thread->tid)};
 		for (int j = 0; j < thread->register_count; j++)
 			context->registers[j] = thread->registers[j];
 		context->known = (UINT64_C(1) << thread->register_count) - 1;
@@ -185,11 +196,16 @@ struct rcore_error *rcore_stacks_init(struct rcore_stacks *stacks,
 	};
 	if (!stacks->contexts || !stacks->owners)
 		return rcore_error_no_memory();
-	fetch(target, snapshot);
-	add_kernel_threads(target->process, snapshot, stacks);
-	stacks->kernel_count = stacks->count;
-	add_parked(target, traits, snapshot, stacks);
-	return NULL;
+	struct index index = {0};
+	bool fine = fill(&index, snapshot);
+	if (fine) {
+		fetch(target, snapshot);
+		add_kernel_threads(target->process, &index, snapshot, stacks);
+		stacks->kernel_count = stacks->count;
+		add_parked(target, traits, snapshot, stacks);
+	}
+	deinit(&index);
+	return fine ? NULL : rcore_error_no_memory();
 }
 
 void rcore_stacks_deinit(struct rcore_stacks *stacks)

@@ -22,12 +22,14 @@ bool rcore_session_profiler_state(struct rcore_modules *modules, struct rcore_tl
 	return false;
 }
 
-static uint64_t thread_pointer_of(const struct rcore_process *process, int tid)
+bool rcore_session_index_tids(const struct rcore_process *process,
+			      struct rcore_address_map *ret)
 {
-	for (size_t i = 0; i < process->thread_count; i++)
-		if (process->threads[i].tid == tid)
-			return process->threads[i].thread_pointer;
-	return 0;
+	bool fine = true;
+	for (size_t i = 0; i < process->thread_count && fine; i++)
+		fine = rcore_address_map_put_first(ret, (uint64_t)process->threads[i].tid,
+						   (int)i);
+	return fine;
 }
 
 bool rcore_session_read_pthread(struct rcore_memory *memory, const struct rcore_layout *layout,
@@ -40,11 +42,13 @@ bool rcore_session_read_pthread(struct rcore_memory *memory, const struct rcore_
 	       !rcore_read_field(memory, nt, &layout->native_thread.thread_id, ret);
 }
 
-bool rcore_session_pthread(const struct rcore_process *process, struct rcore_memory *memory,
+bool rcore_session_pthread(const struct rcore_process *process,
+			   const struct rcore_address_map *tids, struct rcore_memory *memory,
 			   const struct rcore_layout *layout, const struct rcore_thread *thread,
 			   struct rcore_pthread *ret)
 {
-	ret->pointer = thread->tid ? thread_pointer_of(process, thread->tid) : 0;
+	int native = thread->tid ? rcore_address_map_get(tids, (uint64_t)thread->tid) : -1;
+	ret->pointer = native >= 0 ? process->threads[native].thread_pointer : 0;
 	if (thread->is_ended || !ret->pointer ||
 	    !rcore_session_read_pthread(memory, layout, thread->address, &ret->pthread))
 		return false;
@@ -73,15 +77,17 @@ struct rcore_error *rcore_session_thread_locals(const struct rcore_target *targe
 {
 	const struct rcore_process *process = target->process;
 	struct rcore_tls_variable variable = located->profiler_state;
-	struct rcore_error *err = NULL;
+	struct rcore_address_map tids = {0};
 	if (ruby->earlier_fibers ? !located->has_profiler_state
 				 : !rcore_session_profiler_state(target->modules, &variable))
 		return NULL;
+	struct rcore_error *err =
+		rcore_session_index_tids(process, &tids) ? NULL : rcore_error_no_memory();
 	for (size_t i = 0; i < snapshot->thread_count && !err; i++) {
 		const struct rcore_thread *thread = &snapshot->threads[i];
 		struct rcore_pthread pthread;
 		if (thread->current_fiber < 0 ||
-		    !rcore_session_pthread(process, ruby->memory, ruby->layout, thread,
+		    !rcore_session_pthread(process, &tids, ruby->memory, ruby->layout, thread,
 					   &pthread))
 			continue;
 		struct rcore_context *context =
@@ -91,6 +97,7 @@ struct rcore_error *rcore_session_thread_locals(const struct rcore_target *targe
 				     &context->thread_local_table);
 		err = rcore_context_compare(&snapshot->arena, context);
 	}
+	rcore_address_map_deinit(&tids);
 	return err;
 }
 

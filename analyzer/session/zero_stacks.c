@@ -24,16 +24,12 @@ enum { GUARD = 64 * 1024 };
  */
 static uint64_t saved_end(const struct rcore_process *process, uint64_t address)
 {
-	for (size_t i = 0; i < process->segment_count; i++) {
-		const struct rcore_segment *segment = &process->segments[i];
-		if (address < segment->start || address - segment->start >= segment->saved)
-			continue;
-		if (segment->size <= GUARD)
-			break;
-		uint64_t left = segment->saved - (address - segment->start);
-		return address + (left < LIMIT ? left : LIMIT);
-	}
-	return address;
+	const struct rcore_segment *segment =
+		rcore_segment_at(process->segments, process->segment_count, address);
+	if (!segment || address - segment->start >= segment->saved || segment->size <= GUARD)
+		return address;
+	uint64_t left = segment->saved - (address - segment->start);
+	return address + (left < LIMIT ? left : LIMIT);
 }
 
 static bool has_only_zeroes(const struct rcore_process *process, struct rcore_memory *memory,

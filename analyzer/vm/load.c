@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/address_map.h"
 #include "target/core/core.h"
 #include "target/live/live.h"
 #include "vm/find/collected.h"
@@ -35,15 +36,18 @@ static struct rcore_error *load_others(struct rcore_loader *loader)
 		&snapshot->arena, (process->thread_count + 1) * sizeof(*snapshot->others));
 	if (!snapshot->others)
 		return rcore_error_no_memory();
-	for (size_t i = 0; i < process->thread_count; i++) {
+	struct rcore_address_map ruby = {0};
+	bool fine = true;
+	for (size_t i = 0; i < loader->threads.count && fine; i++)
+		fine = rcore_address_map_put_first(
+			&ruby, (uint64_t)loader->threads.items[i].tid, (int)i);
+	for (size_t i = 0; i < process->thread_count && fine; i++) {
 		int tid = process->threads[i].tid;
-		bool is_ruby = false;
-		for (size_t j = 0; j < loader->threads.count && !is_ruby; j++)
-			is_ruby = loader->threads.items[j].tid == tid;
-		if (!is_ruby)
+		if (rcore_address_map_get(&ruby, (uint64_t)tid) < 0)
 			snapshot->others[snapshot->other_count++].tid = tid;
 	}
-	return NULL;
+	rcore_address_map_deinit(&ruby);
+	return fine ? NULL : rcore_error_no_memory();
 }
 
 static struct rcore_error *load_context(struct rcore_loader *loader, struct rcore_fiber *fiber)

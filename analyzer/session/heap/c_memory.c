@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/grow.h"
+#include "base/order.h"
 #include "base/text.h"
 #include "malloc/owners.h"
 #include "ruby/children/slot_words.h"
@@ -110,12 +111,11 @@ static void give_data(struct searching *searching)
 
 static uint64_t end_of_segment(const struct rcore_process *process, uint64_t address)
 {
-	for (size_t i = 0; i < process->segment_count; i++) {
-		const struct rcore_segment *segment = &process->segments[i];
-		if (address - segment->start < segment->saved)
-			return segment->start + segment->saved;
-	}
-	return address;
+	const struct rcore_segment *segment =
+		rcore_segment_at(process->segments, process->segment_count, address);
+	return segment && address - segment->start < segment->saved
+		       ? segment->start + segment->saved
+		       : address;
 }
 
 /* A thread's stack has its thread-local storage above the outermost frame. */
@@ -134,6 +134,21 @@ static void give_stacks(struct searching *searching)
 					      end_of_segment(process, sp),
 					      searching->first + STACKS);
 	}
+}
+
+/* Joins ranges that overlap. They are sorted by start. */
+static void join(struct ranges *ranges)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < ranges->count; i++) {
+		const struct rcore_malloc_range *range = &ranges->items[i];
+		struct rcore_malloc_range *last = kept ? &ranges->items[kept - 1] : NULL;
+		if (!last || range->start > last->end)
+			ranges->items[kept++] = *range;
+		else if (range->end > last->end)
+			last->end = range->end;
+	}
+	ranges->count = kept;
 }
 
 /*
@@ -163,6 +178,7 @@ static bool find_known(struct searching *searching)
 	}
 	if (known->count)
 		qsort(known->items, known->count, sizeof(*known->items), by_start);
+	join(known);
 	return ok;
 }
 
@@ -176,10 +192,10 @@ static void give_mappings(struct searching *searching)
 		uint64_t start = segment->start, end = start + segment->saved;
 		if (!segment->writable)
 			continue;
-		for (size_t k = 0; k < known->count && start < end; k++) {
+		size_t first = RCORE_PARTITION_POINT(known->count, middle,
+						     known->items[middle].end <= start);
+		for (size_t k = first; k < known->count && start < end; k++) {
 			const struct rcore_malloc_range *range = &known->items[k];
-			if (range->end <= start)
-				continue;
 			if (range->start >= end)
 				break;
 			if (range->start > start)

@@ -29,9 +29,7 @@ void rcore_running_describe(const struct rcore_live_facts *facts, size_t unstopp
 static bool index_fds(const struct rcore_packed_live *live, struct rcore_address_map *index)
 {
 	for (size_t i = 0; i < live->fd_count; i++) {
-		uint64_t fd = (uint64_t)live->fds[i].fd;
-		if (rcore_address_map_get(index, fd) < 0 &&
-		    !rcore_address_map_put(index, fd, (int)i))
+		if (!rcore_address_map_put_first(index, (uint64_t)live->fds[i].fd, (int)i))
 			return false;
 	}
 	return true;

@@ -9,6 +9,7 @@
 #include "ruby/ruby.h"
 #include "session/pack/pack_stretch.h"
 #include "target/pack/pack_notes.h"
+#include "target/process.h"
 
 struct ranges {
 	struct rcore_range *items;
@@ -199,10 +200,11 @@ static void add_range(struct hiding *hiding, struct ranges *ranges, uint64_t sta
 static void add_stack_of(struct hiding *hiding, uint64_t base)
 {
 	const struct rcore_pack_source *source = hiding->source;
-	for (size_t i = 0; base && i < source->segment_count; i++)
-		if (base - 1 - source->segments[i].start < source->segments[i].size)
-			add_range(hiding, &hiding->stacks, source->segments[i].start,
-				  source->segments[i].size);
+	const struct rcore_segment *segment =
+		base ? rcore_segment_at(source->segments, source->segment_count, base - 1)
+		     : NULL;
+	if (segment)
+		add_range(hiding, &hiding->stacks, segment->start, segment->size);
 }
 
 static int by_start(const void *left, const void *right)

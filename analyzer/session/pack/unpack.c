@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/address_map.h"
 #include "session/stacks.h"
 
 /* Copies a string to the snapshot, which outlives the session. */
@@ -31,26 +32,24 @@ static struct rcore_error *unpack_one(const struct rcore_packed_stack *packed,
 	return no_memory ? rcore_error_no_memory() : NULL;
 }
 
-/*
- * Returns the stack of a kernel thread or of a fiber, or NULL if the pack has
- * none.
- */
-static const struct rcore_packed_stack *find(const struct rcore_pack_facts *pack, size_t *next,
-					     int tid, uint64_t fiber)
+/* The stacks of a pack. A hostile one may list very many. */
+struct index {
+	struct rcore_address_map threads, fibers; /* by tid, and by address */
+};
+
+static bool fill(struct index *index, const struct rcore_pack_facts *pack)
 {
 	for (size_t i = 0; i < pack->stack_count; i++) {
-		/*
-		 * Callers ask for them roughly in the order in which they are
-		 * stored.
-		 */
-		size_t index = (*next + i) % pack->stack_count;
-		const struct rcore_packed_stack *stack = &pack->stacks[index];
-		if (fiber ? stack->fiber == fiber : !stack->fiber && stack->tid == tid) {
-			*next = index + 1;
-			return stack;
-		}
+		const struct rcore_packed_stack *stack = &pack->stacks[i];
+		bool fine = stack->fiber
+				    ? rcore_address_map_put_first(&index->fibers, stack->fiber,
+								  (int)i)
+				    : rcore_address_map_put_first(&index->threads,
+								  (uint64_t)stack->tid, (int)i);
+		if (!fine)
+			return false;
 	}
-	return NULL;
+	return true;
 }
 
 /* Uses the stacks that rcore found on the machine that wrote the pack. */
@@ -58,21 +57,27 @@ struct rcore_error *rcore_stacks_unpack(struct rcore_stacks *stacks,
 					const struct rcore_target *target,
 					struct rcore_snapshot *snapshot)
 {
-	size_t thread = 0, next = 0;
+	size_t thread = 0;
 	const struct rcore_process *process = target->process;
-	struct rcore_error *err = NULL;
+	struct index index = {0};
+	struct rcore_error *err = fill(&index, target->pack) ? NULL : rcore_error_no_memory();
 	for (size_t i = 0; i < stacks->count && !err; i++) {
-		const struct rcore_packed_stack *packed;
+		int found;
 		if (i >= stacks->kernel_count) {
-			packed = find(target->pack, &next, 0,
-				      snapshot->fibers[stacks->owners[i].fiber].address);
+			found = rcore_address_map_get(
+				&index.fibers,
+				snapshot->fibers[stacks->owners[i].fiber].address);
 		} else {
 			while (!process->threads[thread].has_registers)
 				thread++;
-			packed = find(target->pack, &next, process->threads[thread++].tid, 0);
+			found = rcore_address_map_get(&index.threads,
+						      (uint64_t)process->threads[thread++].tid);
 		}
-		if (packed)
-			err = unpack_one(packed, &snapshot->arena, &stacks->contexts[i]);
+		if (found >= 0)
+			err = unpack_one(&target->pack->stacks[found], &snapshot->arena,
+					 &stacks->contexts[i]);
 	}
+	rcore_address_map_deinit(&index.threads);
+	rcore_address_map_deinit(&index.fibers);
 	return err;
 }
