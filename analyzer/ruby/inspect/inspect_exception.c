@@ -35,29 +35,31 @@ static struct rcore_error *with_message(struct rcore_inspect *inspect, uint64_t 
 }
 
 /*
- * The message of a NameError is created when it is asked for. It contains the
- * receiver's inspect, which may contain the exception again; inside it, no
- * other such message is created.
+ * The message of a NameError or UncaughtThrowError is created when it is asked
+ * for. It contains the receiver's or the tag's inspect, which may contain the
+ * exception again; inside it, no other such message is created.
  */
-static struct rcore_error *made_message(struct rcore_inspect *inspect, uint64_t message,
-					const char **ret)
+static struct rcore_error *made_message(struct rcore_inspect *inspect, uint64_t value,
+					uint64_t message, bool has_tag, const char **ret)
 {
 	struct rcore_ruby *ruby = inspect->ruby;
 	*ret = NULL;
 	if (ruby->is_making_message)
 		return NULL;
 	ruby->is_making_message = true;
-	struct rcore_error *err = rcore_name_error_message(ruby, inspect->anew, message, ret);
+	struct rcore_error *err =
+		has_tag ? rcore_uncaught_throw_message(ruby, inspect->anew, value, ret)
+			: rcore_name_error_message(ruby, inspect->anew, message, ret);
 	ruby->is_making_message = false;
 	return err;
 }
 
 static struct rcore_error *with_made_message(struct rcore_inspect *inspect, uint64_t value,
-					     uint64_t message)
+					     uint64_t message, bool has_tag)
 {
 	const char *text;
 	bool quotes = inspect->ruby->layout->traits.exception_quotes_newlines;
-	struct rcore_error *err = made_message(inspect, message, &text);
+	struct rcore_error *err = made_message(inspect, value, message, has_tag, &text);
 	rcore_inspect_puts(inspect, "#<");
 	rcore_inspect_class_name(inspect, value);
 	if (!text) {
@@ -79,14 +81,14 @@ static struct rcore_error *with_made_message(struct rcore_inspect *inspect, uint
 /*
  * exc_inspect of error.c. The message is a hidden ivar, "mesg": a String, nil
  * for the name of the class, or the object from which a NameError creates its
- * message.
+ * message. Only an UncaughtThrowError has a "tag".
  */
 struct rcore_error *rcore_inspect_exception(struct rcore_inspect *inspect, uint64_t value,
 					    uint64_t flags)
 {
 	struct rcore_ruby *ruby = inspect->ruby;
-	uint64_t message = 0, message_flags = 0, address, length = 0;
-	bool found = false;
+	uint64_t message = 0, message_flags = 0, address, length = 0, tag;
+	bool found = false, has_tag = false;
 	struct rcore_error *err = rcore_ivar_get(ruby, value, "mesg", &found, &message);
 	if (err)
 		return err;
@@ -101,8 +103,10 @@ struct rcore_error *rcore_inspect_exception(struct rcore_inspect *inspect, uint6
 	if (rcore_is_object(ruby, message))
 		err = rcore_flags(ruby, message, &message_flags);
 	bool is_string = (message_flags & RCORE_T_MASK) == RCORE_T_STRING;
-	if (!err && !is_string)
-		return with_made_message(inspect, value, message);
+	if (!err && is_string)
+		err = rcore_ivar_get(ruby, value, "tag", &has_tag, &tag);
+	if (!err && (!is_string || has_tag))
+		return with_made_message(inspect, value, message, has_tag);
 	if (!err)
 		err = rcore_string_bytes(ruby, message, &address, &length);
 	if (err)

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "ruby/object/data.h"
 #include "ruby/get.h"
+#include "ruby/object/ivar.h"
 #include "ruby/object/string.h"
 
 enum { MESG, RECEIVER, NAME, VALUE_COUNT };
@@ -118,7 +119,7 @@ static struct rcore_error *describe_by_class(struct rcore_ruby *ruby,
 	return err;
 }
 
-/* "%s" is the next argument, "%2$s" the second, "%%" a percent sign. */
+/* "%s" or "%p" is the next argument, "%2$s" the second, "%%" a percent sign. */
 static struct rcore_error *format(struct rcore_ruby *ruby, const char *text,
 				  const struct words *words, const char **ret)
 {
@@ -132,7 +133,7 @@ static struct rcore_error *format(struct rcore_ruby *ruby, const char *text,
 			putc(*at, out);
 		} else if (at[1] == '%') {
 			putc(*++at, out);
-		} else if (at[1] == 's' && next < ARGUMENT_COUNT) {
+		} else if ((at[1] == 's' || at[1] == 'p') && next < ARGUMENT_COUNT) {
 			fputs(words->arguments[next++], out);
 			at++;
 		} else if (at[1] >= '1' && at[1] <= '0' + ARGUMENT_COUNT && at[2] == '$' &&
@@ -180,4 +181,27 @@ struct rcore_error *rcore_name_error_message(struct rcore_ruby *ruby,
 			      ? describe_by_inspect(ruby, function, values[RECEIVER], &words)
 			      : describe_by_class(ruby, function, values[RECEIVER], &words);
 	return err ? err : format(ruby, text, &words, ret);
+}
+
+struct rcore_error *rcore_uncaught_throw_message(struct rcore_ruby *ruby,
+						 rcore_inspect_function *function,
+						 uint64_t exception, const char **ret)
+{
+	uint64_t tag = 0, message = 0;
+	enum rcore_type type = RCORE_T_NONE;
+	struct words words = {{"", "", "", ""}};
+	const char *text;
+	bool has_tag = false, has_message = false;
+	*ret = NULL;
+	struct rcore_error *err = rcore_ivar_get(ruby, exception, "tag", &has_tag, &tag);
+	if (!err && has_tag)
+		err = rcore_ivar_get(ruby, exception, "mesg", &has_message, &message);
+	if (!err && has_message && rcore_is_object(ruby, message))
+		err = rcore_type(ruby, message, &type);
+	if (err || type != RCORE_T_STRING)
+		return err;
+	if ((err = rcore_string(ruby, message, &text, NULL)) ||
+	    (err = inspect(ruby, function, tag, &words.arguments[0])))
+		return err;
+	return format(ruby, text, &words, ret);
 }

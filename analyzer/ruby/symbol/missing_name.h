@@ -22,4 +22,13 @@ struct rcore_error *rcore_name_error_message(struct rcore_ruby *ruby,
 					     rcore_inspect_function *inspect, uint64_t value,
 					     const char **ret);
 
+/*
+ * Creates the message of an UncaughtThrowError: "uncaught throw %p", with its
+ * tag. Mirrors uncaught_throw_to_s of vm_eval.c. *ret is NULL if `exception` is
+ * none. Errors: FAULT, CORRUPT.
+ */
+struct rcore_error *rcore_uncaught_throw_message(struct rcore_ruby *ruby,
+						 rcore_inspect_function *inspect,
+						 uint64_t exception, const char **ret);
+
 #endif

@@ -54,6 +54,9 @@ static struct rcore_error *read_message(struct rcore_ruby *ruby,
 	if (rcore_is_object(ruby, message)) {
 		err = rcore_type(ruby, message, &type);
 		if (!err && type == RCORE_T_STRING)
+			err = rcore_uncaught_throw_message(
+				ruby, rcore_inspect, exception->object, &exception->message);
+		if (!err && type == RCORE_T_STRING && !exception->message)
 			return rcore_text(ruby, message, &exception->message, NULL);
 		if (!err && type == RCORE_T_DATA)
 			err = rcore_name_error_message(ruby, rcore_inspect, message,
