@@ -166,6 +166,11 @@ struct rcore_error *rcore_inspect_raw_bytes(struct rcore_inspect *inspect, uint6
 struct rcore_error *rcore_inspect_raw(struct rcore_inspect *inspect, uint64_t string);
 
 void rcore_inspect_double(struct rcore_inspect *inspect, double number);
+
+/* Reads an Integer. *fits is false if it is larger, or `value` is none. */
+struct rcore_error *rcore_integer(struct rcore_ruby *ruby, uint64_t value, __int128 *ret,
+				  bool *fits);
+
 /* A Symbol, static or dynamic. */
 struct rcore_error *rcore_inspect_symbol_value(struct rcore_inspect *inspect, uint64_t symbol);
 /* A static Symbol's ID. */

@@ -25,6 +25,9 @@ struct broken_down {
 
 enum { DAY = 24 * 60 * 60, TIME_SCALE = 1000000000 };
 
+/* 36 thousand million years */
+#define SECONDS_LIMIT (INT64_C(1) << 60)
+
 static bool fixnum(const struct rcore_ruby *ruby, uint64_t value, int64_t *ret)
 {
 	if (rcore_immediate(ruby, value) != RCORE_FIXNUM)
@@ -55,10 +58,8 @@ static void civil(int64_t days, struct broken_down *ret)
 	ret->year = year + era * 400 + (ret->mon <= 2);
 }
 
-static void reckon(int64_t nanoseconds, struct broken_down *ret)
+static void reckon(int64_t seconds, struct broken_down *ret)
 {
-	int64_t seconds = floor_div(nanoseconds, TIME_SCALE);
-	ret->nanoseconds = (uint64_t)(nanoseconds - seconds * TIME_SCALE);
 	seconds += ret->utc_offset;
 	int64_t days = floor_div(seconds, DAY), of_day = seconds - days * DAY;
 	civil(days, ret);
@@ -77,34 +78,97 @@ static unsigned __int128 common_divisor(unsigned __int128 a, unsigned __int128 b
 	return a;
 }
 
+static struct rcore_error *integer(struct rcore_ruby *ruby, uint64_t value, __int128 *ret)
+{
+	bool fits;
+	struct rcore_error *err = rcore_integer(ruby, value, ret, &fits);
+	if (!err && !fits)
+		err = rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					 "a Time with a number that 16 bytes cannot hold");
+	return err;
+}
+
+/* A number of nanoseconds. */
+struct exact {
+	__int128 numerator, denominator;
+};
+
+/*
+ * Reads an Integer or Rational. Time.at(1.1) has a Rational of 2^43, because no
+ * Float is 1.1; for the time of today, the numerator is no longer a fixnum.
+ */
+static struct rcore_error *read_exact(struct rcore_ruby *ruby, uint64_t value,
+				      struct exact *ret)
+{
+	uint64_t num = value, den = 0;
+	enum rcore_type type = RCORE_T_NONE;
+	struct rcore_error *err = NULL;
+	ret->denominator = 1;
+	if (rcore_is_object(ruby, value))
+		err = rcore_type(ruby, value, &type);
+	if (!err && type == RCORE_T_RATIONAL) {
+		err = RCORE_GET(ruby, value, rational, num, &num);
+		if (!err)
+			err = RCORE_GET(ruby, value, rational, den, &den);
+		if (!err)
+			err = integer(ruby, den, &ret->denominator);
+	}
+	if (!err)
+		err = integer(ruby, num, &ret->numerator);
+	/* So that the denominator of seconds fits, too. */
+	if (!err && (ret->denominator <= 0 || ret->denominator >> (126 - 30)))
+		err = rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					 "a Time with a part of a second that is too exact");
+	return err;
+}
+
+/* `part` is less than a second. */
+static void set_subsecond(struct exact part, struct broken_down *ret)
+{
+	ret->nanoseconds = (uint64_t)(part.numerator / part.denominator);
+	if (part.numerator % part.denominator == 0)
+		return;
+	ret->numerator = (unsigned __int128)part.numerator;
+	ret->denominator = (unsigned __int128)part.denominator * TIME_SCALE;
+	unsigned __int128 divisor = common_divisor(ret->numerator, ret->denominator);
+	ret->numerator /= divisor;
+	ret->denominator /= divisor;
+}
+
 /* vtm.subsecx: nanoseconds, or a Rational if they are not whole. */
 static struct rcore_error *read_subsecond(struct rcore_ruby *ruby, uint64_t data,
 					  struct broken_down *ret)
 {
-	uint64_t value, num, den;
-	int64_t numerator, denominator = 1;
+	uint64_t value;
+	struct exact part;
 	struct rcore_error *err = RCORE_GET(ruby, data, time, subsecx, &value);
-	if (!err && rcore_is_object(ruby, value)) {
-		err = RCORE_GET(ruby, value, rational, num, &num);
-		if (!err)
-			err = RCORE_GET(ruby, value, rational, den, &den);
-		if (!err && fixnum(ruby, den, &denominator))
-			value = num;
-	}
+	if (!err)
+		err = read_exact(ruby, value, &part);
 	if (err)
 		return err;
-	if (!fixnum(ruby, value, &numerator) || numerator < 0 || denominator <= 0)
-		return rcore_error_create(
-			RCORE_ERROR_UNSUPPORTED,
-			"a Time whose part of a second is not a small number");
-	ret->nanoseconds = (uint64_t)numerator;
-	if (denominator == 1)
-		return NULL;
-	ret->numerator = (unsigned __int128)numerator;
-	ret->denominator = (unsigned __int128)denominator * TIME_SCALE;
-	unsigned __int128 divisor = common_divisor(ret->numerator, ret->denominator);
-	ret->numerator /= divisor ? divisor : 1;
-	ret->denominator /= divisor ? divisor : 1;
+	if (part.numerator < 0 || part.numerator / part.denominator >= TIME_SCALE)
+		return rcore_error_create(RCORE_ERROR_CORRUPT,
+					  "a Time whose part of a second is none");
+	set_subsecond(part, ret);
+	return NULL;
+}
+
+/* Splits the time into whole seconds and the rest. */
+static struct rcore_error *read_seconds(struct rcore_ruby *ruby, uint64_t timew,
+					struct broken_down *ret, int64_t *seconds)
+{
+	struct exact time;
+	struct rcore_error *err = read_exact(ruby, timew, &time);
+	if (err)
+		return err;
+	__int128 second = time.denominator * TIME_SCALE;
+	__int128 whole = time.numerator / second - (time.numerator % second < 0);
+	if (whole > SECONDS_LIMIT || whole < -SECONDS_LIMIT)
+		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+					  "a Time whose year is not a small Integer");
+	time.numerator -= whole * second;
+	set_subsecond(time, ret);
+	*seconds = (int64_t)whole;
 	return NULL;
 }
 
@@ -177,7 +241,7 @@ struct rcore_error *rcore_inspect_time(struct rcore_inspect *inspect, uint64_t v
 	struct rcore_ruby *ruby = inspect->ruby;
 	struct broken_down time = {0};
 	uint64_t timew, tzmode, tm_got = 0, offset;
-	int64_t nanoseconds = 0;
+	int64_t seconds = 0;
 	struct rcore_error *err = RCORE_GET(ruby, data, time, timew, &timew);
 	if (!err)
 		err = RCORE_GET(ruby, data, time, tzmode, &tzmode);
@@ -185,11 +249,6 @@ struct rcore_error *rcore_inspect_time(struct rcore_inspect *inspect, uint64_t v
 		err = RCORE_GET(ruby, data, time, tm_got, &tm_got);
 	if (!err)
 		err = RCORE_GET(ruby, data, time, utc_offset, &offset);
-	if (!err && !fixnum(ruby, timew, &nanoseconds) && !tm_got)
-		err = rcore_error_create(
-			RCORE_ERROR_UNSUPPORTED,
-			"a Time that is not a whole number of nanoseconds within "
-			"146 years of 1970");
 	if (err)
 		return err;
 	bool has_offset =
@@ -200,9 +259,11 @@ struct rcore_error *rcore_inspect_time(struct rcore_inspect *inspect, uint64_t v
 	if (tm_got)
 		err = read_fields(ruby, data, &time);
 	else
-		reckon(nanoseconds, &time);
+		err = read_seconds(ruby, timew, &time, &seconds);
 	if (err)
 		return err;
+	if (!tm_got)
+		reckon(seconds, &time);
 	write_time(inspect, &time);
 	return NULL;
 }

@@ -108,3 +108,28 @@ struct rcore_error *rcore_inspect_bignum(struct rcore_inspect *inspect, uint64_t
 	}
 	return write_number(inspect, address, count, !(flags & SIGN_FLAG));
 }
+
+struct rcore_error *rcore_integer(struct rcore_ruby *ruby, uint64_t value, __int128 *ret,
+				  bool *fits)
+{
+	enum { SIZE = sizeof(*ret) };
+	uint64_t flags, address, count;
+	*fits = rcore_immediate(ruby, value) == RCORE_FIXNUM;
+	*ret = (int64_t)value >> 1;
+	if (*fits || !rcore_is_object(ruby, value))
+		return NULL;
+	struct rcore_error *err = rcore_flags(ruby, value, &flags);
+	if (err || (flags & RCORE_T_MASK) != RCORE_T_BIGNUM)
+		return err;
+	err = digits_of(ruby, value, flags, &address, &count);
+	if (err || count > SIZE / sizeof(uint32_t))
+		return err;
+	unsigned __int128 number = 0;
+	size_t size = count * sizeof(uint32_t);
+	enum rcore_fault fault = rcore_read(ruby->memory, address, &number, size);
+	if (fault != RCORE_FAULT_NONE)
+		return rcore_fault_error(fault, "digits of an Integer", address, size);
+	*fits = !(number >> (SIZE * 8 - 1));
+	*ret = flags & SIGN_FLAG ? (__int128)number : -(__int128)number;
+	return NULL;
+}
