@@ -156,6 +156,8 @@ struct rcore_pool {
 	uint64_t size;             /* 0: unknown */
 	uint64_t used;             /* how many connections are in use */
 	bool is_used_unknown;      /* not all of them were read */
+	/* Fibers that have the connections were not looked for, or not all. */
+	bool is_unread;
 	/* Fibers that have the connections, if they are known. */
 	int *holders;
 	size_t holder_count;

@@ -145,6 +145,8 @@ static void write_semaphore(const struct rcore_snapshot *snapshot,
 		if (pool->used > pool->holder_count)
 			fprintf(out, " and %" PRIu64 " unknown",
 				pool->used - pool->holder_count);
+	} else if (pool->is_unread) {
+		fputs("; by whom was not looked at, because there are too many pools", out);
 	} else {
 		fputs("; by whom is unknown, because acquire had no block", out);
 	}
@@ -176,6 +178,10 @@ static void write_interlock(const struct rcore_snapshot *snapshot,
 		fputs(pool->is_exclusive ? " (locked by " : " (shared by ", out);
 		rcore_fibers_write(snapshot, pool->holders, pool->holder_count, out);
 		putc(')', out);
+	} else if (pool->is_unread) {
+		fputs(" (by whom it is held was not looked at, because there are too many "
+		      "pools)",
+		      out);
 	} else if (pool->used) {
 		fputs(" (held by a thread that has ended)", out);
 	} else if (pool->first_count) {

@@ -200,6 +200,7 @@ struct rcore_error *rcore_pool_find_holders(struct rcore_pool_search *search,
 		err = by_frames(search, pool, holders);
 	else
 		err = by_locals(search, pool, holders);
+	pool->is_unread = search->is_limited;
 	/* A semaphore counts itself. */
 	if (library->holders != RCORE_HOLDERS_FRAMES)
 		pool->is_used_unknown = search->is_limited;

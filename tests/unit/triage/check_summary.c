@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/count.h"
+#include "model/wait_text.h"
 #include "suite.h"
 #include "threads.h"
 #include "triage/deadlock.h"
@@ -410,6 +411,46 @@ START_TEST(test_pool)
 }
 END_TEST
 
+/* Why nobody is named who has acquired a semaphore, or holds the interlock. */
+START_TEST(test_unread)
+{
+	static const struct {
+		enum rcore_wait_kind kind;
+		bool is_unread;
+		const char *text;
+	} rows[] = {
+		{RCORE_WAIT_SEMAPHORE, false,
+		 "T1.F1 waits for semaphore 0x7f40 (3 of 3 acquired; by whom is unknown, "
+		 "because acquire had no block)\n"},
+		{RCORE_WAIT_SEMAPHORE, true,
+		 "T1.F1 waits for semaphore 0x7f40 (3 of 3 acquired; by whom was not looked "
+		 "at, because there are too many pools)\n"},
+		{RCORE_WAIT_INTERLOCK, false,
+		 "T1.F1 waits for the interlock (held by a thread that has ended)\n"},
+		{RCORE_WAIT_INTERLOCK, true,
+		 "T1.F1 waits for the interlock (by whom it is held was not looked at, "
+		 "because there are too many pools)\n"},
+	};
+	struct rcore_test_threads test;
+	int waiter;
+	rcore_test_threads_init(&test, 1, 1);
+	waiter = rcore_test_add_fiber(&test, 0, false, RCORE_FIBER_SUSPENDED);
+	struct rcore_pool pool = {.kind = rows[_i].kind,
+				  .resource = "the interlock",
+				  .object = 0x7f40,
+				  .size = 3,
+				  .used = 3,
+				  .is_unread = rows[_i].is_unread,
+				  .waiters = &waiter,
+				  .waiter_count = 1};
+	rcore_test_wait(&test, waiter, pool.kind)->object = pool.object;
+	test.snapshot.pools = &pool;
+	test.snapshot.pool_count = 1;
+	ck_assert(rcore_pools_index(&test.snapshot));
+	expect(&test, rows[_i].text);
+}
+END_TEST
+
 /*
  * A thread that serves a request is not idle, even if all of its frames are
  * code of gems. One that only makes a query is: it asks for work.
@@ -502,6 +543,12 @@ int main(void)
 		test_lock_and_gvl, test_deadlock, test_gvl,    test_gvl_held,
 		test_pool,         test_groups,   test_many,   test_full_queue,
 		test_idle_holder,  test_request,  test_joins,  test_long_chain};
+	const struct rcore_test_loop loops[] = {{test_unread, 4}};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
-		.name = "summary", .tests = tests, .count = RCORE_COUNT(tests)});
+		.name = "summary",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
+	});
 }

@@ -159,6 +159,36 @@ START_TEST(test_limit)
 }
 END_TEST
 
+/* A semaphore counts itself, but who has acquired it is not looked for then. */
+START_TEST(test_semaphore_limit)
+{
+	enum { COUNT = 20000, HOLDERS = RCORE_POOL_READS / COUNT + 1 };
+	static struct rcore_frame frames[COUNT];
+	start(COUNT + HOLDERS);
+	const struct fake_ivar count = {fake_id(&fake, "@count") | 1 << 1, FAKE_FIXNUM(3)};
+	uint64_t first = make_objects(&count, 1, COUNT);
+	for (size_t i = 0; i < COUNT; i++) {
+		add_wait(i, RCORE_WAIT_SEMAPHORE, "Async::Semaphore#wait", first + i * SLOT);
+		snapshot.fibers[i].frame_count = 1;
+		frames[i] = (struct rcore_frame){.label = "Async::Semaphore#acquire",
+						 .self = first + i * SLOT};
+	}
+	for (size_t i = COUNT; i < COUNT + HOLDERS; i++) {
+		snapshot.fibers[i].frames = frames;
+		snapshot.fibers[i].frame_count = COUNT;
+	}
+	OK(rcore_vm_pools(&ruby, &snapshot));
+	ck_assert_uint_eq(snapshot.pool_count, COUNT);
+	ck_assert(!snapshot.pools[0].is_unread);
+	ck_assert_uint_eq(snapshot.pools[0].holder_count, HOLDERS);
+	ck_assert(snapshot.pools[COUNT - 1].is_unread);
+	ck_assert_uint_eq(snapshot.pools[COUNT - 1].holder_count, 0);
+	ck_assert_uint_eq(snapshot.pools[COUNT - 1].used, 3);
+	ck_assert(!snapshot.pools[COUNT - 1].is_used_unknown);
+	finish();
+}
+END_TEST
+
 /* Each wait finds its pool. */
 START_TEST(test_waits)
 {
@@ -183,7 +213,8 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_semaphores, test_limit, test_waits};
+	const TTest *const tests[] = {test_semaphores, test_limit, test_semaphore_limit,
+				      test_waits};
 	const struct rcore_test_loop looped[] = {{test_locals, 2}};
 	return rcore_test_suite_run(
 		&(struct rcore_test_suite){.name = "pools",
