@@ -271,12 +271,8 @@ void rcore_samples_take_heap(struct rcore_samples *samples)
 {
 	struct walk walk = {.samples = samples};
 	if (samples->objspace.count) {
-		uint64_t during_gc = 0;
 		walk.is_collecting =
-			rcore_sample_read(samples, samples->objspace.at[0],
-					  &samples->ruby->layout->objspace.during_gc,
-					  &during_gc) &&
-			during_gc;
+			rcore_heap_is_collecting(samples->ruby, samples->objspace.at[0]);
 		walk.is_sweeping =
 			rcore_heap_is_sweeping(samples->ruby, samples->objspace.at[0]);
 		rcore_auto_error err = rcore_heap_walk_types(

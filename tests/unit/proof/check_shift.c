@@ -386,6 +386,11 @@ START_TEST(test_file)
 	ck_assert_uint_eq(count_ios(), 1);
 	FAKE_PUT(vm, vm->objspace, objspace, during_gc, 1);
 	ck_assert_uint_eq(count_ios(), 0);
+	FAKE_PUT(vm, vm->objspace, objspace, during_gc, 0);
+	ck_assert_uint_eq(count_ios(), 1);
+	/* If it is not known whether the collector is at work, it may be. */
+	layout.objspace.during_gc.offset += 1 << 30;
+	ck_assert_uint_eq(count_ios(), 0);
 	finish();
 }
 END_TEST
