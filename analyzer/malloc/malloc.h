@@ -97,9 +97,32 @@ struct rcore_malloc_range {
 	uint64_t start, end;
 };
 
+/*
+ * What a core has of memory, by address. A small pack can have any number of
+ * zeroes, which its segments share, so nobody reads those.
+ */
+struct rcore_malloc_parts {
+	bool is_known; /* otherwise any memory may be there */
+	struct rcore_malloc_part {
+		uint64_t start, end;
+		bool is_zero;
+	} * items;
+	size_t count, capacity;
+};
+
+/* Returns the end of the zeroes at `address`, or `address` if none are known. */
+uint64_t rcore_malloc_zero_end(const struct rcore_malloc_parts *parts, uint64_t address);
+
+/*
+ * Returns the first address, from `address` on, that the core has and that may
+ * not be zero; UINT64_MAX: none.
+ */
+uint64_t rcore_malloc_next_filled(const struct rcore_malloc_parts *parts, uint64_t address);
+
 /* Where to look. */
 struct rcore_malloc_source {
 	struct rcore_memory *memory;
+	struct rcore_malloc_parts parts;
 	/* The writable data of the module that contains the allocator. */
 	const struct rcore_malloc_range *data;
 	size_t data_count;

@@ -12,12 +12,14 @@
 enum { BLOCK = 16384, PAGE = 4096, ABSENT_LIMIT = 4096 };
 
 struct rcore_error *rcore_chunk_owners_init(struct rcore_memory *memory,
+					    const struct rcore_malloc_parts *parts,
 					    const struct rcore_malloc *heap,
 					    struct rcore_chunk_owners *ret)
 {
 	*ret = (struct rcore_chunk_owners){
 		.heap = heap,
 		.memory = memory,
+		.parts = parts,
 		.owner = rcore_calloc(heap->chunk_count, sizeof(*ret->owner)),
 		.found = rcore_calloc(heap->chunk_count, sizeof(*ret->found)),
 	};
@@ -84,6 +86,12 @@ void rcore_chunk_owners_give_range(struct rcore_chunk_owners *owners, uint64_t s
 	start = (start + 7) & ~UINT64_C(7);
 	for (; start < end && end - start >= sizeof(*words) && absent < ABSENT_LIMIT;
 	     start += size) {
+		uint64_t zero_end = rcore_malloc_zero_end(owners->parts, start);
+		if (zero_end - start >= PAGE) {
+			size = (zero_end < end ? zero_end - start : end - start) & ~UINT64_C(7);
+			absent = 0;
+			continue;
+		}
 		/*
 		 * Ends each read at a page, so that an absent page does not
 		 * hide another one.

@@ -24,6 +24,7 @@ struct rcore_chunk_owners {
 	/* Private */
 	const struct rcore_malloc *heap;
 	struct rcore_memory *memory;
+	const struct rcore_malloc_parts *parts;
 	bool inside, is_last;
 	uint64_t low, high; /* all chunks are between these addresses */
 	/*
@@ -35,10 +36,11 @@ struct rcore_chunk_owners {
 };
 
 /*
- * Begins without owners. Free `ret` with rcore_owners_deinit(). Error:
- * NO_MEMORY.
+ * Begins without owners. `parts` must outlive `ret`. Free `ret` with
+ * rcore_chunk_owners_deinit(). Error: NO_MEMORY.
  */
 struct rcore_error *rcore_chunk_owners_init(struct rcore_memory *memory,
+					    const struct rcore_malloc_parts *parts,
 					    const struct rcore_malloc *heap,
 					    struct rcore_chunk_owners *ret);
 void rcore_chunk_owners_deinit(struct rcore_chunk_owners *owners);

@@ -102,8 +102,13 @@ static struct rcore_error *search(const struct rcore_malloc_source *source,
 				  uint64_t end)
 {
 	uint64_t low = start;
-	for (uint64_t page = start; page + PAGE <= end;) {
+	for (uint64_t page = start; page < end && end - page >= PAGE;) {
 		struct block block;
+		uint64_t filled = rcore_malloc_next_filled(&source->parts, page);
+		if (filled - page >= PAGE) {
+			page = filled & ~(uint64_t)(PAGE - 1);
+			continue;
+		}
 		uint64_t skip = end_of_other(source, heap, regions, page);
 		if (skip) {
 			low = page = skip;
@@ -128,15 +133,19 @@ struct rcore_error *rcore_pt_find_mmapped(const struct rcore_malloc_source *sour
 					  struct rcore_malloc *heap)
 {
 	size_t regions = heap->region_count;
+	uint64_t done = 0;
 	for (size_t i = 0; i < source->segment_count; i++) {
 		const struct rcore_segment *segment = &source->segments[i];
+		uint64_t start = segment->start & ~(uint64_t)(PAGE - 1);
 		uint64_t end = segment->start + segment->saved;
 		if (!segment->writable || segment->executable || end < segment->start)
 			continue;
-		struct rcore_error *err = search(source, heap, regions,
-						 segment->start & ~(uint64_t)(PAGE - 1), end);
+		/* Segments of a hostile pack may overlap. */
+		struct rcore_error *err =
+			search(source, heap, regions, start > done ? start : done, end);
 		if (err)
 			return err;
+		done = end > done ? end & ~(uint64_t)(PAGE - 1) : done;
 	}
 	return NULL;
 }

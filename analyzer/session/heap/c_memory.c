@@ -35,6 +35,7 @@ struct searching {
 	size_t owner_count;
 	/* What is not "other memory". */
 	struct ranges known;
+	struct rcore_malloc_parts parts;
 };
 
 static bool add_range(struct ranges *ranges, uint64_t start, uint64_t end)
@@ -437,8 +438,10 @@ static struct rcore_error *run(struct rcore_heap_namer *namer, void *context)
 	searching->sums = rcore_calloc(owners, sizeof(*searching->sums));
 	if (!searching->sums || !find_known(searching))
 		return rcore_error_no_memory();
-	struct rcore_error *err = rcore_chunk_owners_init(
-		searching->target->memory, searching->malloc, &searching->owners);
+	struct rcore_error *err = rcore_session_parts(searching->target, &searching->parts);
+	if (!err)
+		err = rcore_chunk_owners_init(searching->target->memory, &searching->parts,
+					      searching->malloc, &searching->owners);
 	if (!err)
 		err = find_wholes(namer->heap, &whole);
 	if (!err) {
@@ -466,6 +469,7 @@ struct rcore_error *rcore_c_memory(struct rcore_session *session,
 	rcore_chunk_owners_deinit(&searching.owners);
 	free(searching.sums);
 	free(searching.known.items);
+	free(searching.parts.items);
 	if (err)
 		rcore_c_memory_free(memory);
 	else

@@ -153,6 +153,22 @@ static struct rcore_error *find_data(const struct rcore_target *target,
 	return NULL;
 }
 
+struct rcore_error *rcore_session_parts(const struct rcore_target *target,
+					struct rcore_malloc_parts *ret)
+{
+	uint64_t at = 0, start, end;
+	bool is_zero;
+	*ret = (struct rcore_malloc_parts){.is_known = target->core};
+	while (target->core && rcore_core_saved(target->core, at, &start, &end, &is_zero)) {
+		struct rcore_malloc_part *part = rcore_push(ret);
+		if (!part)
+			return rcore_error_no_memory();
+		*part = (struct rcore_malloc_part){start, end, is_zero};
+		at = end;
+	}
+	return NULL;
+}
+
 struct rcore_error *rcore_session_malloc(const struct rcore_target *target,
 					 struct rcore_malloc *ret)
 {
@@ -164,9 +180,13 @@ struct rcore_error *rcore_session_malloc(const struct rcore_target *target,
 			    "is unknown");
 		return NULL;
 	}
+	struct rcore_malloc_parts parts = {0};
 	struct rcore_error *err = find_data(target, module, &data);
+	if (!err)
+		err = rcore_session_parts(target, &parts);
 	const struct rcore_malloc_source source = {
 		.memory = target->memory,
+		.parts = parts,
 		.data = data.items,
 		.data_count = data.count,
 		.segments = target->process->segments,
@@ -178,6 +198,7 @@ struct rcore_error *rcore_session_malloc(const struct rcore_target *target,
 		err = is_library(module) ? rcore_malloc_init(&source, ret)
 					 : rcore_jemalloc_init(&source, ret);
 	free(data.items);
+	free(parts.items);
 	/* jemalloc has many names: it is often linked into another file. */
 	if (!err && !is_library(module) && !ret->is_known) {
 		const char *name = name_of(module);

@@ -6,6 +6,12 @@
 #include "session/open.h"
 
 /*
+ * Lists what the core has of memory. Free ret->items. Error: NO_MEMORY.
+ */
+struct rcore_error *rcore_session_parts(const struct rcore_target *target,
+					struct rcore_malloc_parts *ret);
+
+/*
  * Finds out which allocator the program uses, and its chunks if it is glibc's
  * or jemalloc. If it is another one, or parts of its memory are missing,
  * ret->problem says so. Free `ret` with rcore_malloc_deinit(). Error:

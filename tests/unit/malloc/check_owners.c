@@ -14,6 +14,7 @@ enum { CHUNKS = 60, OWNERS = 4, WORDS = 6, WORLDS = 300, FAR = 1000 };
 static struct {
 	struct fake_target target;
 	struct rcore_malloc heap;
+	struct rcore_malloc_parts parts;
 	struct rcore_chunk_region region;
 	uint32_t offset[CHUNKS];
 	uint8_t state[CHUNKS];
@@ -70,8 +71,8 @@ static void begin(uint64_t seed)
 	for (int i = 0; i < OWNERS; i++)
 		for (int k = 0; k < WORDS / 2; k++)
 			world.roots[i][k] = draw_word();
-	ck_assert_ptr_null(
-		rcore_chunk_owners_init(&world.target.memory, &world.heap, &world.owners));
+	ck_assert_ptr_null(rcore_chunk_owners_init(&world.target.memory, &world.parts,
+						   &world.heap, &world.owners));
 }
 
 static void end(void)
