@@ -46,7 +46,7 @@ char *rcore_plugin_help(const char *verb, const char *prompt)
 	};
 	char *text = NULL;
 	size_t size;
-	FILE *out = command ? open_memstream(&text, &size) : NULL;
+	FILE *out = command ? rcore_open_text(&text, &size) : NULL;
 	if (!out)
 		return NULL;
 	struct rcore_command named = *command;
@@ -112,7 +112,7 @@ static struct rcore_error *show(struct rcore_plugin *plugin,
 					  : rcore_plugin_view(plugin, options.no_native, &view);
 	if (err)
 		return err;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = rcore_open_text(&text, &size);
 	if (!out)
 		return rcore_error_no_memory();
 	err = command->run(view, arguments, out);

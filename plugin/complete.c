@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/count.h"
+#include "base/text.h"
 #include "bridge.h"
 #include "session/layout/examine.h"
 
@@ -73,7 +74,7 @@ int32_t rcore_plugin_complete(struct rcore_plugin *plugin, const char *kind, con
 	size_t size;
 	*ret = NULL;
 	plugin->is_partial = false;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = rcore_open_text(&text, &size);
 	struct rcore_error *err =
 		out ? complete(plugin, kind, begun, out) : rcore_error_no_memory();
 	if (out && fclose(out) != 0 && !err)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bridge.h"
+#include "target/output/json_tree.h"
 
 static const char *const completions[] = {
 	[RCORE_COMPLETE_NOTHING] = NULL,  [RCORE_COMPLETE_THREAD] = "thread",
@@ -97,9 +98,8 @@ char *rcore_plugin_commands(void)
 			if (verb)
 				push(array, describe(*command, verb, &failed), &failed);
 		}
-	const char *text =
-		json_object_to_json_string_ext(array, JSON_C_TO_STRING_NOSLASHESCAPE);
-	char *copy = text && !failed ? strdup(text) : NULL;
+	size_t size;
+	char *text = failed ? NULL : rcore_json_tree_text(array, &size);
 	json_object_put(array);
-	return copy;
+	return text;
 }

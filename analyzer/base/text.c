@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/text.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/count.h"
@@ -261,4 +263,68 @@ void rcore_shell_write(FILE *out, const char *text)
 			putc(byte, out);
 	}
 	putc('\'', out);
+}
+
+struct stream {
+	char **text;
+	size_t *size;
+	size_t capacity;
+	bool is_short;
+};
+
+/* Keeps the text NUL-terminated. */
+static bool append(struct stream *stream, const char *bytes, size_t size)
+{
+	size_t needed = *stream->size + size + 1;
+	if (!stream->is_short && needed > stream->capacity) {
+		size_t capacity = needed + needed / 2;
+		char *grown = realloc(*stream->text, capacity);
+		stream->is_short = !grown;
+		if (grown) {
+			*stream->text = grown;
+			stream->capacity = capacity;
+		}
+	}
+	if (stream->is_short)
+		return false;
+	if (size)
+		memcpy(*stream->text + *stream->size, bytes, size);
+	*stream->size += size;
+	(*stream->text)[*stream->size] = '\0';
+	return true;
+}
+
+static ssize_t write_stream(void *cookie, const char *bytes, size_t size)
+{
+	return append(cookie, bytes, size) ? (ssize_t)size : 0;
+}
+
+static int close_stream(void *cookie)
+{
+	struct stream *stream = cookie;
+	bool is_whole = append(stream, "", 0);
+	if (!is_whole) {
+		free(*stream->text);
+		*stream->text = NULL;
+		*stream->size = 0;
+		errno = ENOMEM;
+	}
+	free(stream);
+	return is_whole ? 0 : EOF;
+}
+
+FILE *rcore_open_text(char **text, size_t *size)
+{
+	struct stream *stream = calloc(1, sizeof(*stream));
+	if (!stream)
+		return NULL;
+	*stream = (struct stream){.text = text, .size = size};
+	*text = NULL;
+	*size = 0;
+	FILE *out = fopencookie(
+		stream, "w",
+		(cookie_io_functions_t){.write = write_stream, .close = close_stream});
+	if (!out)
+		free(stream);
+	return out;
 }

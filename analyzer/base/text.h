@@ -76,6 +76,13 @@ enum { RCORE_ESCAPE_SIZE = 16 };
  */
 const char *rcore_escape(char *buffer, size_t size, const char *text);
 
+/*
+ * Does the same as open_memstream(), but notices if memory is short while text
+ * is written: fclose() then returns EOF and leaves *text NULL. glibc's leaves
+ * out text and reports success. *text must be free()d.
+ */
+FILE *rcore_open_text(char **text, size_t *size);
+
 /* Writes `text` escaped. Returns how many columns it takes. */
 size_t rcore_escape_write(FILE *out, const char *text);
 

@@ -114,7 +114,7 @@ static void print_help_part(const struct rcore_command *command,
 {
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = rcore_open_text(&text, &size);
 	if (!out)
 		return;
 	part(command, parent, out);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/named_outputs.h"
 
+#include "base/text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +45,7 @@ static char *name_for(const char *path, int pid)
 {
 	char *name = NULL;
 	size_t size;
-	FILE *out = open_memstream(&name, &size);
+	FILE *out = rcore_open_text(&name, &size);
 	if (!out)
 		return NULL;
 	for (const char *at; (at = strstr(path, mark)); path = at + strlen(mark))

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "cli/pager.h"
 #include "report/text/wrap_lines.h"
 
@@ -50,7 +51,7 @@ void rcore_screen_begin(struct rcore_screen *screen)
 	*screen = (struct rcore_screen){.out = stdout};
 	if (!isatty(STDOUT_FILENO))
 		return;
-	FILE *out = open_memstream(&screen->text, &screen->size);
+	FILE *out = rcore_open_text(&screen->text, &screen->size);
 	if (out)
 		screen->out = out;
 }
@@ -64,7 +65,7 @@ static struct rcore_error *fold(char **text, size_t *size,
 	size_t folded_size = 0;
 	if (!style->is_text || wrap.width < NARROWEST)
 		return NULL;
-	FILE *out = open_memstream(&folded, &folded_size);
+	FILE *out = rcore_open_text(&folded, &folded_size);
 	if (!out)
 		return rcore_error_no_memory();
 	rcore_wrap_lines(*text, *size, &wrap, out);

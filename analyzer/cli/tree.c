@@ -59,7 +59,7 @@ static void run_one(struct tree *tree, struct member *member)
 	struct rcore_cli_target target = *tree->target;
 	struct rcore_error *err = NULL;
 	target.pid = member->pid;
-	FILE *text = tree->is_text ? open_memstream(&member->text, &member->size) : NULL;
+	FILE *text = tree->is_text ? rcore_open_text(&member->text, &member->size) : NULL;
 	member->look.out = text ? text : tree->out;
 	if (!text && tree->reports)
 		putc('\n', tree->out);

@@ -58,7 +58,7 @@ static char *describe(const struct rcore_snapshot *snapshot, const struct rcore_
 	char *text = NULL;
 	size_t size;
 	const struct rcore_frame *place = rcore_text_place(fiber);
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = rcore_open_text(&text, &size);
 	if (!out)
 		return NULL;
 	if (fiber->wait)
@@ -196,7 +196,7 @@ static struct rcore_error *print_changes(struct watch *watch,
 {
 	char *text = NULL;
 	size_t size;
-	watch->pen.out = open_memstream(&text, &size);
+	watch->pen.out = rcore_open_text(&text, &size);
 	if (!watch->pen.out)
 		return rcore_error_no_memory();
 	bool done = look_at_all(watch, snapshot);

@@ -9,6 +9,7 @@
 
 #include "image/pack_note.h"
 #include "image/pack_note_format.h"
+#include "target/output/json_tree.h"
 
 struct known {
 	struct {
@@ -214,15 +215,11 @@ char *rcore_pack_note_write(const struct rcore_pack_facts *facts, size_t *ret_si
 	if (facts->redact)
 		add(&writer, note, "redacted", redacted_array(&writer, facts));
 	add_number(&writer, note, "redact", facts->redact);
-	const char *text =
-		writer.no_memory ? NULL
-				 : json_object_to_json_string_ext(note, JSON_C_TO_STRING_PLAIN);
-	char *copy = text ? strdup(text) : NULL;
-	*ret_size = copy ? strlen(copy) : 0;
+	char *text = writer.no_memory ? NULL : rcore_json_tree_text(note, ret_size);
 	HASH_ITER (hh, writer.known, known, next) {
 		HASH_DEL(writer.known, known);
 		free(known);
 	}
 	json_object_put(note);
-	return copy;
+	return text;
 }

@@ -60,7 +60,7 @@ char *rcore_dwarf_provenance(const char *path)
 	const void *build_id;
 
 	rcore_auto_error err = rcore_dwarf_open(path, false, &file);
-	FILE *out = err ? NULL : open_memstream(&text, &size);
+	FILE *out = err ? NULL : rcore_open_text(&text, &size);
 	if (!out) {
 		rcore_dwarf_close(&file);
 		return NULL;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "layout/schema.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +58,7 @@ char *rcore_layout_print(const struct rcore_layout *layout, const char *provenan
 	char range[RCORE_RANGE_TEXT];
 	char *text = NULL;
 	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = rcore_open_text(&text, &size);
 
 	if (!out)
 		return NULL;

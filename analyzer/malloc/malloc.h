@@ -110,7 +110,7 @@ struct rcore_malloc_parts {
 	size_t count, capacity;
 };
 
-/* Returns the end of the zeroes at `address`, or `address` if none are known. */
+/* Returns the end of the zeroes at `address`; `address` if none are known. */
 uint64_t rcore_malloc_zero_end(const struct rcore_malloc_parts *parts, uint64_t address);
 
 /*

@@ -5,6 +5,7 @@
 
 #include "base/grow.h"
 #include "base/hot.h"
+#include "base/text.h"
 #include "sampler/sampler_private.h"
 #include "ruby/iseq/frame_flags.h"
 #include "vm/wait/wait.h"
@@ -251,7 +252,7 @@ static uint32_t number_of(struct rcore_sampler *sampler, struct scene *scene,
 	scene->snapshot.fibers = scene->loader.fibers.items;
 	scene->snapshot.fiber_count = scene->loader.fibers.count;
 	state.wait = rcore_profile_string(profile, rcore_wait_kind_name(wait.kind));
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = rcore_open_text(&text, &size);
 	if (out) {
 		rcore_wait_write(&scene->snapshot, &wait, out);
 		if (!fclose(out))

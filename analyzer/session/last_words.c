@@ -181,7 +181,7 @@ static const char *bug_message(const struct rcore_target *target, bool hides_tex
 	if (!address || (hides_text && !is_constant) ||
 	    !read_text(target->memory, address, format, sizeof(format)))
 		return NULL;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = rcore_open_text(&text, &size);
 	if (!out)
 		return NULL;
 	const struct arguments arguments = {has_list ? &list : NULL, hides_text};

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/grow.h"
+#include "base/text.h"
 #include "model/wait_text.h"
 #include "triage/summary_text.h"
 
@@ -157,7 +158,7 @@ static const char *sentence(struct rcore_snapshot *snapshot, const struct step *
 {
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = rcore_open_text(&text, &size);
 	if (!out)
 		return NULL;
 	fputs(rcore_fiber_text(snapshot, steps[0].fiber), out);

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/grow.h"
+#include "base/text.h"
 #include "model/wait_text.h"
 #include "triage/summary_lines.h"
 #include "triage/summary_text.h"
@@ -54,7 +55,7 @@ static struct rcore_error *add_lock(struct rcore_summary *summary,
 	size_t size;
 	if (!lock->waiter_count || is_deadlocked(summary, lock->waiters, lock->waiter_count))
 		return NULL;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = rcore_open_text(&text, &size);
 	if (!out)
 		return rcore_error_no_memory();
 	rcore_summary_who(snapshot, line.fibers, line.fiber_count, "waits", "wait", out);
@@ -79,7 +80,7 @@ static struct rcore_error *add_queue(struct rcore_summary *summary,
 	};
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = rcore_open_text(&text, &size);
 	if (!out)
 		return rcore_error_no_memory();
 	rcore_summary_who(snapshot, line.fibers, line.fiber_count, "waits", "wait", out);
@@ -210,7 +211,7 @@ static struct rcore_error *add_connections(struct rcore_summary *summary,
 	};
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = rcore_open_text(&text, &size);
 	if (!out)
 		return rcore_error_no_memory();
 	rcore_summary_who(snapshot, line.fibers, line.fiber_count, "waits", "wait", out);
@@ -285,7 +286,7 @@ static struct rcore_error *add_gvl(struct rcore_summary *summary,
 			.fibers = waiters.items,
 			.fiber_count = waiters.count,
 		};
-		FILE *out = open_memstream(&text, &size);
+		FILE *out = rcore_open_text(&text, &size);
 		if (out)
 			write_gvl(snapshot, holder, &waiters, out);
 		err = rcore_summary_add(summary, &line, out, &text);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/grow.h"
+#include "base/text.h"
 #include "model/wait_text.h"
 #include "triage/summary_lines.h"
 #include "triage/summary_text.h"
@@ -58,7 +59,7 @@ static struct rcore_error *add_join(struct rcore_summary *summary,
 	size_t size;
 	if (!rcore_wait_chain(snapshot, joined, &line.holder))
 		line.holder = joined;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = rcore_open_text(&text, &size);
 	if (!out)
 		return rcore_error_no_memory();
 	rcore_summary_who(snapshot, line.fibers, line.fiber_count, "waits", "wait", out);

@@ -217,7 +217,7 @@ static struct rcore_error *add_pool(struct rcore_summary *summary,
 	size_t size;
 	struct rcore_error *err = count_activities(&activities, snapshot, &pool->working);
 	if (!err) {
-		FILE *out = open_memstream(&text, &size);
+		FILE *out = rcore_open_text(&text, &size);
 		if (out) {
 			fprintf(out, "%zu threads started in ", line.fiber_count);
 			rcore_escape_write(
@@ -261,7 +261,7 @@ static struct rcore_error *add_parked(struct rcore_summary *summary,
 	size_t size;
 	struct rcore_error *err = count_activities(&activities, summary->snapshot, parked);
 	if (!err) {
-		FILE *out = open_memstream(&text, &size);
+		FILE *out = rcore_open_text(&text, &size);
 		if (out) {
 			fprintf(out, "%zu parked", parked->count);
 			write_activities(&activities, summary->snapshot, 0, out);

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Checks that each source file has the licence and is not too long, and that no
 # file names a path or a host outside the lists below, so nothing of one
-# developer's machine slips in.
+# developer's machine slips in. Also checks that nothing calls what leaves out
+# text without an error if memory is short.
 . tests/lint/files.sh
 status=0
 complain() {
@@ -49,5 +50,10 @@ foreign=$(files | grep -v '^tests/schemas/' | xargs -r grep -IoHnE 'https?://[A-
 	grep -vE "https?://($hosts)\$")
 [ -z "$foreign" ] || complain "$foreign
 a host that is not in the list of $0"
+
+silent=$(files analyzer plugin | grep -E '\.[ch]$' | grep -vE '^analyzer/(base/text\.h|target/output/json_tree\.[ch])$' |
+	xargs -r grep -nE '\b(open_memstream|json_object_to_json_string(_ext|_length)?)\(')
+[ -z "$silent" ] || complain "$silent
+leaves out text if memory is short: use rcore_open_text() of base/text.h, or target/output/json_tree.h"
 
 exit $status

@@ -96,7 +96,7 @@ void rcore_collect_note(const struct rcore_collect *collect, const char *message
 	snprintf(path, sizeof(path), "%s/rcore.log", collect->asked->folder);
 	rcore_escape(shown, sizeof(shown), message);
 	fprintf(stderr, "rcore: %s\n", shown);
-	FILE *log = open_memstream(&line, &size);
+	FILE *log = rcore_open_text(&line, &size);
 	if (!log)
 		return;
 	fprintf(log, "%lld %s: %s\n", (long long)time(NULL), collect->pid, shown);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/text.h"
 #include "cli/profile/record_private.h"
 
 /* Whether a list such as "3.1.2, 3.3.10" has the item. */
@@ -117,7 +118,7 @@ static struct rcore_error *state_calls(struct rcore_record *record)
 	bool is_functions = record->how.function_count;
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = rcore_open_text(&text, &size);
 	if (!out)
 		return rcore_error_no_memory();
 	for (size_t i = 0; i < events->count; i++)

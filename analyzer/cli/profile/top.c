@@ -136,7 +136,7 @@ static void say_end(const struct rcore_top *top, const struct rcore_started *sta
 {
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = rcore_open_text(&text, &size);
 	const struct rcore_record_summary shown = {.summary = &top->summary,
 						   .started = started->pid ? started : NULL};
 	if (!out)

@@ -272,7 +272,7 @@ void rcore_top_draw(struct rcore_top *top)
 	ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
 	size_t rows = size.ws_row ? size.ws_row : ROWS,
 	       width = size.ws_col ? size.ws_col : COLUMNS, used = top->log[0] ? 7 : 6;
-	FILE *out = open_memstream(&screen, &length);
+	FILE *out = rcore_open_text(&screen, &length);
 	if (!out)
 		return;
 	fputs(SCREEN_HOME, out);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "image/elf/headers_image.h"
 
 /* libdwfl looks for build-ids only in absolute folders. */
@@ -22,7 +23,7 @@ static char *debug_folders(const struct rcore_modules *modules)
 	const char *root = modules->process->root;
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = rcore_open_text(&text, &size);
 	if (!out)
 		return NULL;
 	fputs("+:.debug", out);

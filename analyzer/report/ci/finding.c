@@ -18,7 +18,7 @@ static const char *escaped(struct rcore_arena *arena, const char *text)
 {
 	char *copy = NULL;
 	size_t size = 0;
-	FILE *stream = open_memstream(&copy, &size);
+	FILE *stream = rcore_open_text(&copy, &size);
 	if (!stream)
 		return NULL;
 	rcore_escape_write(stream, text);
@@ -56,13 +56,15 @@ static struct rcore_error *add_place(const struct rcore_frame *frame, const char
 	    !is_file(frame->path) || !frame->line || !below(frame->path, root))
 		return NULL;
 	struct rcore_finding_place place = {
-		.label = frame->label ? escaped(arena, frame->label) : NULL,
+		.label = frame->label ? escaped(arena, frame->label) : "",
 		.path = below(frame->path, root),
 		.line = frame->line,
 	};
 	place.shown_path = escaped(arena, place.path);
-	if (!place.shown_path)
+	if (!place.shown_path || !place.label)
 		return rcore_error_no_memory();
+	if (!frame->label)
+		place.label = NULL;
 	const struct rcore_finding_place *last =
 		finding->place_count ? &finding->places[finding->place_count - 1] : NULL;
 	if (!last || last->line != place.line || strcmp(last->path, place.path) != 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "report/ci/finding.h"
 #include "report/formats.h"
 #include "report/ci/markup.h"
@@ -14,7 +15,7 @@ static struct rcore_error *put_text(const struct rcore_snapshot *snapshot,
 	options.color = false;
 	char *text = NULL;
 	size_t size = 0;
-	FILE *stream = open_memstream(&text, &size);
+	FILE *stream = rcore_open_text(&text, &size);
 	if (!stream)
 		return rcore_error_no_memory();
 	struct rcore_error *err = rcore_report_text(snapshot, &options, stream);

@@ -35,7 +35,7 @@ static struct rcore_error *capture(struct rcore_text *text, struct section *ret,
 {
 	FILE *out = text->pen.out;
 	*ret = (struct section){0};
-	text->pen.out = open_memstream(&ret->text, &ret->size);
+	text->pen.out = rcore_open_text(&ret->text, &ret->size);
 	if (!text->pen.out) {
 		text->pen.out = out;
 		return rcore_error_no_memory();
@@ -125,7 +125,7 @@ static struct rcore_error *add_details(struct page *page, const char *summary,
 	*ret = false;
 	if (!room)
 		return NULL;
-	FILE *out = open_memstream(&block.text, &block.size);
+	FILE *out = rcore_open_text(&block.text, &block.size);
 	if (!out)
 		return rcore_error_no_memory();
 	print_details(out, summary, section, is_open, room < MAX_SECTION ? room : MAX_SECTION);
@@ -215,7 +215,7 @@ static struct rcore_error *print_top(struct rcore_text *text, struct page *page)
 	struct rcore_error *err = capture(text, &head, write_head, 0);
 	if (err)
 		return err;
-	FILE *out = open_memstream(&top.text, &top.size);
+	FILE *out = rcore_open_text(&top.text, &top.size);
 	if (out) {
 		print_title(text, out);
 		print_fenced(out, head.text, fitting(&head, MAX_SECTION));

@@ -79,22 +79,27 @@ static void write_replaced(FILE *out, const char *text, replacement *replace)
 	}
 }
 
-/* Escapes a line for a terminal, then for the format. */
-static void write_line(FILE *out, const char *line, size_t length, replacement *replace)
+/*
+ * Escapes a line for a terminal, then for the format. Returns false if memory
+ * was short, and the text says so, too.
+ */
+static bool write_line(FILE *out, const char *line, size_t length, replacement *replace)
 {
 	char *copy = strndup(line, length), *escaped = NULL;
 	size_t size = 0;
-	FILE *stream = copy ? open_memstream(&escaped, &size) : NULL;
+	FILE *stream = copy ? rcore_open_text(&escaped, &size) : NULL;
 	if (stream) {
 		rcore_escape_write(stream, copy);
 		fclose(stream);
 	}
-	if (escaped)
+	bool is_whole = escaped;
+	if (is_whole)
 		write_replaced(out, escaped, replace);
 	else
 		fputs("(memory is short)", out);
 	free(escaped);
 	free(copy);
+	return is_whole;
 }
 
 void rcore_markup_xml(FILE *out, const char *text)
@@ -124,9 +129,9 @@ void rcore_markup_property(FILE *out, const char *text)
 	write_line(out, text, strlen(text), property);
 }
 
-void rcore_markup_sarif(FILE *out, const char *text)
+bool rcore_markup_sarif(FILE *out, const char *text)
 {
-	write_line(out, text, strlen(text), sarif);
+	return write_line(out, text, strlen(text), sarif);
 }
 
 void rcore_markup_uri(FILE *out, const char *path)

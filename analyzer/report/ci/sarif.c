@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "base/version.h"
 #include "report/ci/finding.h"
 #include "report/formats.h"
@@ -18,9 +19,9 @@ static struct json_object *message(struct rcore_json *json, const char *text)
 	struct json_object *object = rcore_json_object(json);
 	char *escaped = NULL;
 	size_t size = 0;
-	FILE *stream = open_memstream(&escaped, &size);
+	FILE *stream = rcore_open_text(&escaped, &size);
 	if (stream) {
-		rcore_markup_sarif(stream, text);
+		json->no_memory |= !rcore_markup_sarif(stream, text);
 		fclose(stream);
 	}
 	if (!escaped)
@@ -39,7 +40,7 @@ static struct json_object *location_of(struct rcore_json *json,
 	struct json_object *region = rcore_json_object(json);
 	char *uri = NULL;
 	size_t size = 0;
-	FILE *stream = open_memstream(&uri, &size);
+	FILE *stream = rcore_open_text(&uri, &size);
 	if (stream) {
 		rcore_markup_uri(stream, place->path);
 		fclose(stream);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/version.h"
 #include "report/ci/markup.h"
 #include "report/html/packed.h"
@@ -56,7 +57,7 @@ static struct rcore_error *write_text(const struct rcore_html_page *page, FILE *
 {
 	char *text = NULL;
 	size_t size = 0;
-	FILE *memory = open_memstream(&text, &size);
+	FILE *memory = rcore_open_text(&text, &size);
 	if (!memory)
 		return rcore_error_no_memory();
 	struct rcore_error *err = page->write_text(page->context, memory);

@@ -49,8 +49,7 @@ static void add_shifts(struct rcore_json *json, struct json_object *layout,
 		rcore_json_add_text(json, object, "struct", shift->group);
 		rcore_json_add_text(json, object, "from", shift->from);
 		rcore_json_add(json, object, "by", json_object_new_int(shift->by));
-		if (json_object_array_add(shifts, object))
-			json_object_put(object);
+		rcore_json_push(json, shifts, object);
 	}
 	rcore_json_add(json, layout, "moved", shifts);
 }
@@ -59,11 +58,8 @@ static void add_unmeasured(struct rcore_json *json, struct json_object *layout,
 			   const struct rcore_snapshot *snapshot)
 {
 	struct json_object *items = json_object_new_array();
-	for (size_t i = 0; items && i < snapshot->unmeasured_count; i++) {
-		struct json_object *item = json_object_new_string(snapshot->unmeasured[i]);
-		if (json_object_array_add(items, item))
-			json_object_put(item);
-	}
+	for (size_t i = 0; items && i < snapshot->unmeasured_count; i++)
+		rcore_json_push(json, items, rcore_json_string(json, snapshot->unmeasured[i]));
 	rcore_json_add(json, layout, "unmeasured", items);
 }
 

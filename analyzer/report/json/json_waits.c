@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "base/text.h"
 #include "model/wait_text.h"
 #include "report/redaction.h"
 #include "report/json/json.h"
@@ -67,7 +68,7 @@ static void add_text(struct rcore_json *json, struct json_object *object,
 {
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = rcore_open_text(&text, &size);
 	if (!out) {
 		json->no_memory = true;
 		return;

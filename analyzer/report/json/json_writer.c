@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "target/output/json_tree.h"
 
 static struct json_object *checked(struct rcore_json *json, struct json_object *value)
 {
@@ -53,19 +54,20 @@ void rcore_json_close(struct rcore_json *json, char bracket)
 }
 
 /*
- * json-c does not escape characters after U+007E. Those that must not reach a
- * terminal are written as JSON's \u escapes, which any parser decodes. They
- * occur only in strings.
+ * JSON need not escape characters after U+007E. Those that must not reach a
+ * terminal are written as its \u escapes, which any parser decodes. What
+ * follows the text is ASCII.
  */
-static void write_safe(FILE *out, const char *text)
+static void write_safe(FILE *out, const char *text, size_t size)
 {
-	while (*text) {
+	const char *end = text + size;
+	while (text < end) {
 		size_t plain = 0;
-		while (text[plain] > 0 && text[plain] < 0x7f)
+		while (text + plain < end && text[plain] > 0 && text[plain] < 0x7f)
 			plain++;
 		fwrite_unlocked(text, 1, plain, out);
 		text += plain;
-		if (!*text)
+		if (text == end)
 			break;
 		uint32_t character;
 		size_t length = rcore_utf8_decode(text, &character);
@@ -87,14 +89,8 @@ static void write_safe(FILE *out, const char *text)
 
 void rcore_json_write(struct rcore_json *json, struct json_object *value)
 {
-	const char *text =
-		value ? json_object_to_json_string_ext(
-				value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE)
-		      : NULL;
-	if (!text)
+	if (!rcore_json_tree_write(value, write_safe, json->out))
 		json->no_memory = true;
-	else
-		write_safe(json->out, text);
 }
 
 void rcore_json_put(struct rcore_json *json, const char *key, struct json_object *value)
@@ -252,7 +248,8 @@ void rcore_json_add_text(struct rcore_json *json, struct json_object *object, co
 		json->no_memory = true;
 	} else {
 		rcore_json_add(json, object, key, json_object_new_string(valid));
-		if (json_object_object_add(object, hex_key, json_object_new_string(hex)) < 0)
+		if (!object ||
+		    json_object_object_add(object, hex_key, json_object_new_string(hex)) < 0)
 			json->no_memory = true;
 	}
 	free(hex_key);

@@ -125,7 +125,7 @@ static struct rcore_error *format(struct rcore_ruby *ruby, const char *text,
 {
 	char *made = NULL;
 	size_t size, next = 0;
-	FILE *out = open_memstream(&made, &size);
+	FILE *out = rcore_open_text(&made, &size);
 	if (!out)
 		return rcore_error_no_memory();
 	for (const char *at = text; *at; at++) {

@@ -68,7 +68,7 @@ static char *state_text(const struct rcore_text *text, const struct rcore_fiber 
 	char *ret = NULL;
 	size_t size;
 	struct rcore_pen pen = text->pen;
-	pen.out = open_memstream(&ret, &size);
+	pen.out = rcore_open_text(&ret, &size);
 	if (!pen.out)
 		return NULL;
 	rcore_text_context(&pen, "  ", &fiber->context);

@@ -41,7 +41,7 @@ static char *wait_text(const struct rcore_snapshot *snapshot, const struct rcore
 {
 	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	FILE *out = rcore_open_text(&text, &size);
 	if (!out)
 		return NULL;
 	rcore_wait_write(snapshot, wait, out);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "ruby/get.h"
 #include "ruby/inspect/inspect_private.h"
 #include "ruby/iseq/iseq_locals.h"
@@ -141,7 +142,7 @@ struct rcore_error *rcore_inspect_parameters(struct rcore_ruby *ruby,
 					     const char **ret)
 {
 	struct list list = {0};
-	list.out = open_memstream(&list.text, &list.size);
+	list.out = rcore_open_text(&list.text, &list.size);
 	if (!list.out)
 		return rcore_error_no_memory();
 	struct rcore_error *err = put_all(&list, ruby, iseq);
