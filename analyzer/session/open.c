@@ -79,6 +79,17 @@ static struct rcore_error *read_pack(struct rcore_target *target,
 	return target->pack_problem ? NULL : rcore_error_no_memory();
 }
 
+/* What a debugger or the caller's own memory can read may end anywhere. */
+static uint64_t edge_of_target(const void *context, uint64_t address)
+{
+	const struct rcore_target *target = context;
+	if (!target->core && !target->live)
+		return address + 1;
+	uint64_t edge = rcore_modules_edge(target->modules, address);
+	uint64_t of_core = target->core ? rcore_core_edge(target->core, address) : edge;
+	return of_core < edge ? of_core : edge;
+}
+
 struct rcore_error *rcore_target_open(struct rcore_target *target,
 				      const struct rcore_process *process,
 				      struct rcore_memory *memory,
@@ -98,6 +109,7 @@ struct rcore_error *rcore_target_open(struct rcore_target *target,
 		target->recorder = rcore_recorder_new(memory);
 		if (!target->recorder)
 			return rcore_error_no_memory();
+		rcore_recorder_set_edge(target->recorder, edge_of_target, target);
 		memory = rcore_recorder_memory(target->recorder);
 	}
 	if (process->pack_note)

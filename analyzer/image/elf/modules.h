@@ -101,6 +101,12 @@ struct rcore_memory *rcore_modules_overlay(struct rcore_modules *modules,
 					   struct rcore_memory *below);
 
 /*
+ * Returns the first address after `address` at which what this memory adds may
+ * begin or end: at a page, or where a module does.
+ */
+uint64_t rcore_modules_edge(const struct rcore_modules *modules, uint64_t address);
+
+/*
  * Finds the run-time address and size of a defined symbol that is not a
  * thread-local variable. Looks in .dynsym by its hash table (of the file,
  * otherwise of the dynamic section in memory), then in .symtab (of the file,

@@ -101,6 +101,29 @@ static enum rcore_fault read_overlay(struct rcore_memory *memory, uint64_t addre
 	return RCORE_FAULT_NONE;
 }
 
+static uint64_t nearer(uint64_t edge, uint64_t other, uint64_t address)
+{
+	return other > address && other < edge ? other : edge;
+}
+
+uint64_t rcore_modules_edge(const struct rcore_modules *modules, uint64_t address)
+{
+	uint64_t mask = modules->page_size - 1, edge = (address | mask) + 1;
+	size_t low = RCORE_PARTITION_POINT(modules->rows.count, middle,
+					   modules->rows.items[middle].end <= address);
+	edge = edge > address ? edge : UINT64_MAX;
+	if (low == modules->rows.count)
+		return edge;
+	const struct rcore_module_row *row = &modules->rows.items[low];
+	const struct rcore_elf *elf = modules->list.items[row->module].module.elf;
+	edge = nearer(edge, row->start, address);
+	edge = nearer(edge, row->end, address);
+	return elf ? nearer(edge,
+			    row->start + ((elf->map.size + mask) & ~mask) - row->file_offset,
+			    address)
+		   : edge;
+}
+
 /*
  * A core that contains any thread's stack has saved anonymous memory. If there
  * are no threads or no registers, this is assumed, because it is the default.

@@ -54,6 +54,12 @@ bool rcore_core_saved(const struct rcore_core *core, uint64_t address, uint64_t 
 		      uint64_t *ret_end, bool *ret_is_zero);
 
 /*
+ * Returns the first address after `address` at which bytes that the core has
+ * may begin or end; UINT64_MAX: none.
+ */
+uint64_t rcore_core_edge(const struct rcore_core *core, uint64_t address);
+
+/*
  * rcore_core_keep() notes that [start, end) will be read soon. Unless the core
  * is in memory, rcore_core_fetch() starts to read all noted ranges from the
  * disk in the background (read_ahead.h). If rcore_core_is_read_ahead() returns

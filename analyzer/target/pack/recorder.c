@@ -24,6 +24,8 @@ struct rcore_recorder {
 	/* must come first: the callbacks cast it back */
 	struct rcore_memory memory;
 	struct rcore_memory *below;
+	rcore_recorder_edge *edge; /* or NULL */
+	const void *edge_context;
 	struct page *pages;
 	/* Pages by their number, modulo RECENT. Avoids most lookups. */
 	struct page *recent[RECENT];
@@ -69,6 +71,13 @@ void rcore_recorder_free(struct rcore_recorder *recorder)
 	free(recorder);
 }
 
+void rcore_recorder_set_edge(struct rcore_recorder *recorder, rcore_recorder_edge *edge,
+			     const void *context)
+{
+	recorder->edge = edge;
+	recorder->edge_context = context;
+}
+
 struct rcore_memory *rcore_recorder_memory(struct rcore_recorder *recorder)
 {
 	return &recorder->memory;
@@ -82,6 +91,7 @@ static struct page *page_at(struct rcore_recorder *recorder, uint64_t start)
 		return page;
 	HASH_FIND(hh, recorder->pages, &start, sizeof(start), page);
 	if (!page && (page = calloc(1, sizeof(*page)))) {
+		page->recorded.recorder = recorder;
 		page->recorded.start = start;
 		HASH_ADD_KEYPTR(hh, recorder->pages, &page->recorded.start, sizeof(start),
 				page);
@@ -249,13 +259,32 @@ bool rcore_recorded_run(const struct rcore_recorded_page *page, size_t *at, size
 	return end > start;
 }
 
-/* Returns how many of the first `size` bytes can be read, one by one. */
-static size_t read_prefix(struct rcore_memory *memory, uint64_t address, uint8_t *bytes,
-			  size_t size)
+/*
+ * Returns how many of `size` bytes there are up to the next edge: all of them
+ * can be read, or none.
+ */
+static size_t part_at(const struct rcore_recorder *recorder, uint64_t address, size_t size)
+{
+	uint64_t edge =
+		recorder->edge ? recorder->edge(recorder->edge_context, address) : address + 1;
+	return edge > address && edge - address < size ? edge - address : size;
+}
+
+/*
+ * Returns how many of the first `size` bytes can be read. If none can be, sets
+ * *ret_gap to how many cannot.
+ */
+static size_t read_prefix(const struct rcore_recorder *recorder, struct rcore_memory *memory,
+			  uint64_t address, uint8_t *bytes, size_t size, size_t *ret_gap)
 {
 	size_t count = 0;
-	while (count < size && !rcore_read(memory, address + count, bytes + count, 1))
-		count++;
+	while (count < size) {
+		size_t part = part_at(recorder, address + count, size - count);
+		*ret_gap = part;
+		if (rcore_read(memory, address + count, bytes + count, part))
+			break;
+		count += part;
+	}
 	return count;
 }
 
@@ -265,10 +294,12 @@ bool rcore_recorded_read(const struct rcore_recorded_page *page, struct rcore_me
 {
 	while (rcore_recorded_run(page, at, ret_start, ret_size)) {
 		uint64_t address = page->start + *ret_start;
+		size_t gap = *ret_size;
 		if (!rcore_read(memory, address, bytes, *ret_size))
 			return true;
-		*ret_size = read_prefix(memory, address, bytes, *ret_size);
-		*at = *ret_start + (*ret_size ? *ret_size : 1);
+		*ret_size =
+			read_prefix(page->recorder, memory, address, bytes, *ret_size, &gap);
+		*at = *ret_start + (*ret_size ? *ret_size : gap);
 		if (*ret_size)
 			return true;
 	}

@@ -23,6 +23,14 @@ struct rcore_recorder;
 struct rcore_recorder *rcore_recorder_new(struct rcore_memory *below);
 void rcore_recorder_free(struct rcore_recorder *recorder); /* NULL-safe */
 
+/*
+ * Returns the first address after `address` at which memory that can be read
+ * may begin or end; without such a function, this may be any address.
+ */
+typedef uint64_t rcore_recorder_edge(const void *context, uint64_t address);
+void rcore_recorder_set_edge(struct rcore_recorder *recorder, rcore_recorder_edge *edge,
+			     const void *context);
+
 /* Belongs to the recorder. */
 struct rcore_memory *rcore_recorder_memory(struct rcore_recorder *recorder);
 
@@ -51,6 +59,7 @@ enum rcore_recorded {
 
 /* A page of which bytes were read; bit n of bits[kind][n / 64] is byte n. */
 struct rcore_recorded_page {
+	const struct rcore_recorder *recorder;
 	uint64_t start;
 	uint64_t bits[RCORE_RECORDED_KINDS][RCORE_RECORDER_PAGE / 64];
 };

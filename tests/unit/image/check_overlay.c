@@ -161,6 +161,33 @@ START_TEST(saved_pages_win)
 	end(&target);
 }
 
+/* Between two edges, all bytes can be read, or none. */
+START_TEST(edges)
+{
+	static const struct {
+		uint64_t text, data;
+	} saved[] = {{0x1000, 0x1000}, {0x123, 0x1801}, {0, 0}, {0xfff, 0x2fff}};
+	struct target target;
+	size_t count = 0;
+	make(&target, saved[_i].text, saved[_i].data, 0x1000);
+	open_target(&target, 0);
+	for (uint64_t at = BASE - 0x800, next; at < BASE + 0x6800; at = next) {
+		unsigned char bytes[0x3000];
+		uint64_t of_core = rcore_core_edge(target.core, at);
+		next = rcore_modules_edge(target.modules, at);
+		next = of_core < next ? of_core : next;
+		ck_assert(next > at && next - at <= 0x1000);
+		bool can = !rcore_read(target.memory, at, bytes, next - at);
+		for (uint64_t byte = at; byte < next; byte++)
+			ck_assert(can == !rcore_read(target.memory, byte, bytes, 1));
+		count++;
+	}
+	ck_assert_uint_le(count, 16);
+	ck_assert_uint_eq(rcore_core_edge(target.core, UINT64_MAX), UINT64_MAX);
+	ck_assert_uint_eq(rcore_modules_edge(target.modules, UINT64_MAX), UINT64_MAX);
+	end(&target);
+}
+
 /*
  * If a core has no anonymous memory, a missing page of data may have been
  * written.
@@ -230,10 +257,13 @@ int main(void)
 	const TTest *const tests[] = {
 		fills_by_file_offset, saved_pages_win, core_without_anonymous_memory,
 		truncated_core,       no_segment,      file_gone};
+	const struct rcore_test_loop loops[] = {{edges, 4}};
 	const struct rcore_test_suite suite = {
 		.name = "overlay",
 		.tests = tests,
 		.count = RCORE_COUNT(tests),
+		.looped = loops,
+		.looped_count = RCORE_COUNT(loops),
 	};
 	return rcore_test_suite_run(&suite);
 }

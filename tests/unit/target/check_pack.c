@@ -104,6 +104,57 @@ START_TEST(reads_what_is_left)
 }
 END_TEST
 
+/* Of each 256 bytes from 0x20000 on, the first half is gone; all else is, too. */
+enum { PART = 128 };
+static size_t reads;
+
+static enum rcore_fault read_halves(struct rcore_memory *memory, uint64_t address, void *buffer,
+				    size_t size)
+{
+	reads++;
+	for (uint64_t at = address; at < address + size; at++)
+		if (at < 0x20000 || at / PART % 2 == 0)
+			return RCORE_FAULT_NOT_SAVED;
+	memset(buffer, 1, size);
+	return RCORE_FAULT_NONE;
+}
+
+static uint64_t edge_of_halves(const void *context, uint64_t address)
+{
+	return address < 0x20000 ? 0x20000 : address - address % PART + PART;
+}
+
+/* If it is known where memory begins and ends, it is not read byte by byte. */
+START_TEST(reads_up_to_edges)
+{
+	struct rcore_memory halves = {.read = read_halves};
+	struct rcore_recorder *recorder = rcore_recorder_new(&halves);
+	size_t count, start, size, found = 0;
+	uint8_t bytes[PAGE];
+	rcore_recorder_set_edge(recorder, edge_of_halves, NULL);
+	rcore_recorder_add(recorder, 0x10000, 10 * PAGE);
+	rcore_recorder_add(recorder, 0x20000, PAGE);
+	const struct rcore_recorded_page *const *pages = rcore_recorder_pages(recorder, &count);
+	ck_assert_uint_eq(count, 11);
+	reads = 0;
+	for (size_t i = 0; i < 10; i++)
+		for (size_t at = 0;
+		     rcore_recorded_read(pages[i], &halves, &at, &start, &size, bytes);)
+			ck_abort();
+	ck_assert_uint_eq(reads, 10 * 2);
+	reads = 0;
+	for (size_t at = 0;
+	     rcore_recorded_read(pages[10], &halves, &at, &start, &size, bytes);) {
+		ck_assert_uint_eq(start, found++ * 2 * PART + PART);
+		ck_assert_uint_eq(size, PART);
+	}
+	ck_assert_uint_eq(found, PAGE / PART / 2);
+	/* Each part, that after it, and the rest of the run as a whole. */
+	ck_assert_uint_le(reads, 3 * PAGE / PART);
+	rcore_recorder_free(recorder);
+}
+END_TEST
+
 START_TEST(records_the_edge_of_memory)
 {
 	struct rcore_recorder *recorder = rcore_recorder_new(&nothing);
@@ -507,11 +558,12 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {
-		records_every_byte, reads_what_is_left,   records_the_edge_of_memory,
-		knows_its_bytes,    knows_more_of_a_byte, hides_notes,
-		note_comes_back,    note_of_a_core,       odd_descriptors,
-		damaged_note};
+	const TTest *const tests[] = {records_every_byte, reads_what_is_left,
+				      reads_up_to_edges,  records_the_edge_of_memory,
+				      knows_its_bytes,    knows_more_of_a_byte,
+				      hides_notes,        note_comes_back,
+				      note_of_a_core,     odd_descriptors,
+				      damaged_note};
 	const struct rcore_test_loop loops[] = {{wrong_note, RCORE_COUNT(wrong)}};
 	const struct rcore_test_suite suite = {
 		.name = "pack",
