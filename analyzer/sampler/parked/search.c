@@ -12,9 +12,9 @@
  * of all. From 3.3 on, that is the VM's list; before, it requires a walk over
  * the heap. rcore spends at most 1/SEARCH_SHARE of a processor on that, ten
  * times less on walks if these find nothing new, and less still while there has
- * only been the root fiber of each thread. It does not look if no thread has run
- * since the last time. When a thread is seen to run a fiber, that fiber is known
- * from then on.
+ * only been the root fiber of each thread. It does not look if no thread has
+ * run since the last time. When a thread is seen to run a fiber, that fiber is
+ * known from then on.
  */
 enum { SEARCH_SHARE = 100, SEARCH_SHARE_IDLE = 1000, SEARCH_SHARE_ROOTS = 5000 };
 
