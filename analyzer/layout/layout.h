@@ -94,6 +94,8 @@ struct rcore_traits {
 	unsigned default_slot_size; /* if heap_page has no slot_size */
 	/* heap_pages.sorted is a rb_darray. */
 	bool heap_pages_darray;
+	/* The collector has a mode of its own for compaction. */
+	bool gc_mode_compacting;
 	/* A VM that ends aborts a lazy sweep: garbage stays, without marks. */
 	bool sweep_aborted;
 	/* FL_SINGLETON: mask in RBasic.flags of a T_CLASS. */

@@ -98,6 +98,8 @@ void rcore_layout_set_traits(struct rcore_layout *layout)
 		.registers_size = since(layout, 2, 7) ? 24 : 32,
 		/* gc/default/default.c, heap_pages.sorted */
 		.heap_pages_darray = since(layout, 3, 4),
+		/* gc.c, enum gc_mode */
+		.gc_mode_compacting = since(layout, 3, 2),
 		/* gc.c, rb_objspace_call_finalizer */
 		.sweep_aborted = since(layout, 3, 3),
 		.singleton_flag = since(layout, 3, 4) ? FL_USER1 : FL_USER0,

@@ -284,7 +284,8 @@ bool rcore_heap_is_sweeping(struct rcore_ruby *ruby, uint64_t objspace)
 	uint64_t mode;
 	return !rcore_read_field(ruby->memory, objspace, &ruby->layout->objspace.gc_mode,
 				 &mode) &&
-	       (mode == GC_MODE_SWEEPING || mode == GC_MODE_COMPACTING);
+	       (mode == GC_MODE_SWEEPING ||
+		(mode == GC_MODE_COMPACTING && ruby->layout->traits.gc_mode_compacting));
 }
 
 bool rcore_heap_is_collecting(struct rcore_ruby *ruby, uint64_t objspace)
