@@ -190,6 +190,16 @@ const struct rcore_piece *rcore_segments_find(struct rcore_segments *segments, u
 	return find(segments, address);
 }
 
+uint64_t rcore_segments_edge(const struct rcore_segments *segments, uint64_t address)
+{
+	const struct rcore_piece *items = segments->items;
+	const size_t count = segments->count;
+	size_t i = RCORE_PARTITION_POINT(count, middle, items[middle].end <= address);
+	if (i == count)
+		return UINT64_MAX;
+	return items[i].start > address ? items[i].start : items[i].end;
+}
+
 void rcore_segments_deinit(struct rcore_segments *segments)
 {
 	free(segments->items);

@@ -51,6 +51,12 @@ enum rcore_fault rcore_segments_read(struct rcore_segments *segments, uint64_t a
 const struct rcore_piece *rcore_segments_find(struct rcore_segments *segments,
 					      uint64_t address);
 
+/*
+ * Returns the first address after `address` at which a piece begins or ends;
+ * UINT64_MAX: none.
+ */
+uint64_t rcore_segments_edge(const struct rcore_segments *segments, uint64_t address);
+
 void rcore_segments_deinit(struct rcore_segments *segments);
 
 #endif

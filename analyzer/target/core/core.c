@@ -308,12 +308,7 @@ bool rcore_core_saved(const struct rcore_core *core, uint64_t address, uint64_t 
 
 uint64_t rcore_core_edge(const struct rcore_core *core, uint64_t address)
 {
-	const struct rcore_piece *items = core->segments.items;
-	const size_t count = core->segments.count;
-	size_t i = RCORE_PARTITION_POINT(count, middle, items[middle].end <= address);
-	if (i == count)
-		return UINT64_MAX;
-	return items[i].start > address ? items[i].start : items[i].end;
+	return rcore_segments_edge(&core->segments, address);
 }
 
 bool rcore_core_is_truncated(const struct rcore_core *core)
