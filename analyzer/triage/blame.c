@@ -81,10 +81,14 @@ static const struct rcore_crash_frame *choose(const struct rcore_crash_stack *st
 	return stack->count ? &stack->frames[0] : NULL;
 }
 
-/* Through these, Ruby itself sends signals, waits and calls the kernel. */
-static bool is_libc(const char *module)
+/*
+ * Through these, Ruby itself sends signals, waits and calls the kernel, and C++
+ * ends a process (std::terminate) for an exception that nothing rescues.
+ */
+static bool is_runtime(const char *module)
 {
-	static const char *const names[] = {"libc.so", "libc-", "libpthread", "ld-", "["};
+	static const char *const names[] = {"libc.so",   "libc-",  "libpthread", "ld-",
+					    "libstdc++", "libc++", "libgcc_",    "["};
 	for (size_t i = 0; module && i < RCORE_COUNT(names); i++)
 		if (!strncmp(module, names[i], strlen(names[i])))
 			return true;
@@ -106,7 +110,8 @@ static struct rcore_error *take_callee(const struct rcore_crash_stack *stack, si
 		enum rcore_origin origin =
 			frame ? rcore_origin_of_native(frame) : RCORE_ORIGIN_UNKNOWN;
 		is_extension = origin == RCORE_ORIGIN_EXTENSION;
-		if (!is_extension && (origin != RCORE_ORIGIN_LIBRARY || is_libc(frame->module)))
+		if (!is_extension &&
+		    (origin != RCORE_ORIGIN_LIBRARY || is_runtime(frame->module)))
 			continue;
 		if (is_extension || !owner)
 			owner = frame;

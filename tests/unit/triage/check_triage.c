@@ -277,6 +277,24 @@ START_TEST(test_blames_app_first)
 }
 END_TEST
 
+/* C++ ends the process for an exception of an extension. */
+START_TEST(test_blames_thrower)
+{
+	struct rcore_native_frame natives[] = {
+		{.module = "libc.so.6", .function = "abort"},
+		{.module = "libstdc++.so.6.0.30", .function = "std::terminate()"},
+		{.module = "libstdc++.so.6.0.30", .function = "__cxa_throw"},
+		{.module = "pg_ext.so", .function = "pgexec"}};
+	struct rcore_frame frames[] = {CFUNC("PG::Connection#exec"),
+				       RUBY("User.all", "/srv/user.rb", 7)};
+	make_crash(&crash, "nnnnrr", frames, natives);
+	triage(&crash);
+	ck_assert_str_eq(crash.snapshot.blame.name, "User.all");
+	ck_assert_str_eq(crash.snapshot.blame.native, "pg_ext.so: pgexec");
+	free_crash(&crash);
+}
+END_TEST
+
 /*
  * The same crash after lines have moved, in another folder, a block deeper, and
  * with a Ruby in which Array#each is written in Ruby.
@@ -399,11 +417,11 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {test_origin_native,       test_fault_inside,
-				      test_killed_from_outside, test_blames_app_first,
-				      test_blames_no_binstub,   test_same_crash,
-				      test_recursion,           test_nothing,
-				      test_other_thread,        test_nameless};
+	const TTest *const tests[] = {
+		test_origin_native,    test_fault_inside,   test_killed_from_outside,
+		test_blames_app_first, test_blames_thrower, test_blames_no_binstub,
+		test_same_crash,       test_recursion,      test_nothing,
+		test_other_thread,     test_nameless};
 	const struct rcore_test_loop loops[] = {{test_label, RCORE_COUNT(labels)},
 						{test_native, RCORE_COUNT(functions)},
 						{test_origin, RCORE_COUNT(paths)}};
