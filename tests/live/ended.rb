@@ -5,7 +5,22 @@ module Ended
   SPENT = /^(\d+) threads whose fibers have ended, too: E\d+( E\d+){1,19}( and \d+ more \(--all shows each\))?$/.freeze
 
   def self.cases(rubies)
-    rubies.map { |ruby| LiveCase.new("ended threads #{ruby.name}") { Ended.look(self, ruby) } }
+    rubies.flat_map do |ruby|
+      [LiveCase.new("ended threads #{ruby.name}") { Ended.look(self, ruby) },
+       LiveCase.new("ended main thread #{ruby.name}") { Ended.look_at_main(self, ruby) }]
+    end
+  end
+
+  def self.look_at_main(test, ruby)
+    test.with_program(ruby, "leaving.rb") do |pid, counter|
+      report, status = test.report("-p", pid)
+      test.same("status", 0, status)
+      main, left = report["threads"].partition { |thread| thread["main"] }
+      test.same("threads", [["dead"], 1], [main.map { |thread| thread["status"] }, left.size])
+      test.same("waits", [{ "kind" => "join", "text" => "waits for the end of #{left.first["id"]}" }],
+                fibers_of(report, main.first).map { |fiber| fiber["wait"].to_h.slice("kind", "text") })
+      test.goes_on(counter)
+    end
   end
 
   def self.look(test, ruby)

@@ -54,6 +54,8 @@ static struct rcore_error *look_at_stacks(struct rcore_waits *waits)
 		if (!err && fiber->status == RCORE_FIBER_SUSPENDED)
 			err = rcore_wait_async(waits, (int)i);
 		if (!err && fiber->is_current)
+			err = rcore_wait_ending(waits, (int)i);
+		if (!err && fiber->is_current)
 			err = rcore_wait_syscall(waits, (int)i);
 		if (!err && fiber->is_current)
 			err = rcore_wait_child(waits, (int)i);

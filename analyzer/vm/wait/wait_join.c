@@ -84,3 +84,28 @@ struct rcore_error *rcore_wait_joins(struct rcore_waits *waits)
 			err = joiners(waits, (int)i);
 	return err;
 }
+
+struct rcore_error *rcore_wait_ending(struct rcore_waits *waits, int fiber)
+{
+	const struct rcore_loader *loader = waits->loader;
+	const struct rcore_fiber *waiter = &loader->fibers.items[fiber];
+	const struct rcore_thread *threads = loader->threads.items;
+	if (waiter->wait || waiter->frame_count || waiter->thread < 0 ||
+	    !threads[waiter->thread].is_main || threads[waiter->thread].is_ended ||
+	    threads[waiter->thread].status != RCORE_THREAD_KILLED ||
+	    rcore_wait_faulted(waits, &threads[waiter->thread]))
+		return NULL;
+	for (size_t i = 0; i < loader->threads.count; i++) {
+		if ((int)i == waiter->thread || threads[i].is_ended ||
+		    threads[i].status == RCORE_THREAD_KILLED)
+			continue;
+		struct rcore_wait *wait =
+			rcore_wait_new(waits, fiber, RCORE_WAIT_JOIN, RCORE_WAIT_BY_VM);
+		if (!wait)
+			return rcore_error_no_memory();
+		wait->thread = (int)i;
+		wait->object = threads[i].object;
+		return NULL;
+	}
+	return NULL;
+}

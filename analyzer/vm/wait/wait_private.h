@@ -200,6 +200,12 @@ bool rcore_wait_takes_block_time(const struct rcore_wait *wait);
 int rcore_wait_hook(struct rcore_waits *waits, const struct rcore_fiber *fiber,
 		    const char **ret_name);
 /*
+ * wait_join.c: when a program ends, its main thread kills all other threads and
+ * waits for their end (rb_thread_terminate_all() of thread.c). It has no frame
+ * any more. Takes the first that is left: its `ensure` may be stuck.
+ */
+struct rcore_error *rcore_wait_ending(struct rcore_waits *waits, int fiber);
+/*
  * wait_syscall.c: reads the system call from the registers of a current fiber.
  */
 struct rcore_error *rcore_wait_syscall(struct rcore_waits *waits, int fiber);
