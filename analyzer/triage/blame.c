@@ -133,8 +133,9 @@ struct rcore_error *rcore_blame_find(const struct rcore_crash_stack *stack,
 {
 	struct rcore_blame *blame = &snapshot->blame;
 	const struct rcore_crash_frame *frame = choose(stack, &blame->why);
-	/* Whoever sent the signal knows why. */
-	if (!frame || snapshot->cause.from_outside) {
+	const struct rcore_cause *cause = &snapshot->cause;
+	/* Whoever sent the signal knows why. It may have been a thread. */
+	if (!frame || cause->from_outside || (cause->sender_pid && !cause->tid)) {
 		*blame = (struct rcore_blame){0};
 		return NULL;
 	}

@@ -14,6 +14,7 @@
 #include "target/core/core_room.h"
 #include "target/core/journal.h"
 #include "target/core/read_ahead.h"
+#include "target/live/syscall.h"
 #include "target/pack/pack_known.h"
 #include "target/segments.h"
 
@@ -254,6 +255,7 @@ struct rcore_error *rcore_core_open(const char *path, struct rcore_core **ret)
 		rcore_core_close(core);
 		return err;
 	}
+	rcore_syscall_find_killer(&core->process, &core->memory);
 	*ret = core;
 	return NULL;
 }

@@ -2,6 +2,7 @@
 #include "target/live/syscall.h"
 
 #include <elf.h>
+#include <signal.h>
 
 #include "base/count.h"
 
@@ -168,4 +169,35 @@ bool rcore_syscall_of(unsigned machine, const struct rcore_native_thread *thread
 		}
 	*ret = found;
 	return true;
+}
+
+/*
+ * The second argument is the signal. A result replaces the first on aarch64,
+ * where a core may not have the code that shows the call.
+ */
+static bool is_killer(const struct rcore_process *process,
+		      const struct rcore_native_thread *thread, struct rcore_memory *memory)
+{
+	struct rcore_syscall call;
+	int kill_number = process->machine == EM_AARCH64 ? 129 : 62;
+	return rcore_syscall_of(process->machine, thread, memory, &call) &&
+	       call.number == kill_number && call.arguments[1] == (uint64_t)process->signo;
+}
+
+void rcore_syscall_find_killer(struct rcore_process *process, struct rcore_memory *memory)
+{
+	const struct rcore_siginfo *info = &process->siginfo;
+	int killer = 0;
+	if (!process->signo || !info->present || info->signo != process->signo ||
+	    info->code != SI_USER || info->sender_pid != process->pid)
+		return;
+	for (size_t i = 0; i < process->thread_count; i++) {
+		const struct rcore_native_thread *thread = &process->threads[i];
+		if (!is_killer(process, thread, memory))
+			continue;
+		if (!killer || thread->tid == process->crashed_tid)
+			killer = thread->tid;
+	}
+	if (killer || process->machine == EM_X86_64)
+		process->crashed_tid = killer;
 }

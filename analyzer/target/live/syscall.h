@@ -58,4 +58,11 @@ bool rcore_syscall_of(unsigned machine, const struct rcore_native_thread *thread
  */
 bool rcore_syscall_is_interrupted(unsigned machine, const struct rcore_native_thread *thread);
 
+/*
+ * If a core's process sent itself the signal with kill(2), as Process.kill
+ * does, the kernel gave it to any thread, preferably the main one. Sets
+ * crashed_tid to the thread that is still in this call; to 0 if there is none.
+ */
+void rcore_syscall_find_killer(struct rcore_process *process, struct rcore_memory *memory);
+
 #endif

@@ -13,6 +13,7 @@
 #include "rcore.h"
 #include "target/cache.h"
 #include "target/core/core.h"
+#include "target/live/syscall.h"
 #include "target/segments.h"
 #include "suite.h"
 
@@ -155,6 +156,48 @@ START_TEST(knows_gdb)
 	ck_assert(process->siginfo.present == (gdb_stops[_i].expected != 0));
 	rcore_core_close(core);
 	core_deinit(&builder);
+}
+
+enum { HIT = 5, OTHER = 6, OWN_PID = 5, FUTEX = 202, KILL = 62, TGKILL = 234 };
+
+/* What the thread that was hit does, and another one. */
+static const struct {
+	int code, sender, hit, other, argument, expected;
+} killers[] = {
+	{SI_USER, OWN_PID, KILL, FUTEX, SIGABRT, HIT},
+	{SI_USER, OWN_PID, KILL, KILL, SIGABRT, HIT},
+	{SI_USER, OWN_PID, FUTEX, KILL, SIGABRT, OTHER},
+	/* It has sent another signal, or returned from the call. */
+	{SI_USER, OWN_PID, FUTEX, KILL, SIGUSR1, 0},
+	{SI_USER, OWN_PID, FUTEX, FUTEX, SIGABRT, 0},
+	/* Of another process; of abort(), to the thread itself; a fault. */
+	{SI_USER, 99, FUTEX, KILL, SIGABRT, HIT},
+	{SI_TKILL, OWN_PID, TGKILL, KILL, SIGABRT, HIT},
+	{1, 0, FUTEX, KILL, SIGABRT, HIT},
+};
+
+START_TEST(killer)
+{
+	enum { ORIG_RAX = 15, RSI = 13, COUNT = 27 };
+	struct rcore_native_thread threads[] = {
+		{.tid = HIT, .has_registers = true, .register_count = COUNT},
+		{.tid = OTHER, .has_registers = true, .register_count = COUNT},
+	};
+	struct rcore_process process = {.machine = EM_X86_64,
+					.pid = OWN_PID,
+					.signo = SIGABRT,
+					.threads = threads,
+					.thread_count = RCORE_COUNT(threads),
+					.crashed_tid = HIT,
+					.siginfo = {.present = true,
+						    .signo = SIGABRT,
+						    .code = killers[_i].code,
+						    .sender_pid = killers[_i].sender}};
+	threads[0].registers[ORIG_RAX] = (uint64_t)killers[_i].hit;
+	threads[1].registers[ORIG_RAX] = (uint64_t)killers[_i].other;
+	threads[0].registers[RSI] = threads[1].registers[RSI] = (uint64_t)killers[_i].argument;
+	rcore_syscall_find_killer(&process, NULL);
+	ck_assert_int_eq(process.crashed_tid, killers[_i].expected);
 }
 
 /* Like a core of QEMU 10: the thread that died need not be the first. */
@@ -705,6 +748,7 @@ int main(void)
 				     sparse};
 	const struct rcore_test_loop core_loops[] = {
 		{knows_gdb, RCORE_COUNT(gdb_stops)},
+		{killer, RCORE_COUNT(killers)},
 		{overlaps_at_random, 50},
 		{words_flipped, 10},
 		{hostile_file_note, RCORE_COUNT(file_notes)}};

@@ -295,6 +295,24 @@ START_TEST(test_blames_thrower)
 }
 END_TEST
 
+/* A thread sent the signal, and which one is unknown. */
+START_TEST(test_blames_no_victim)
+{
+	struct rcore_frame frames[] = {CFUNC("Kernel#sleep"), RUBY("wait", "/srv/a.rb", 7)};
+	make_crash(&crash, "rr", frames, NULL);
+	crash.snapshot.cause.sender_pid = 100;
+	crash.snapshot.cause.tid = 101;
+	triage(&crash);
+	ck_assert(crash.snapshot.blame.present);
+	free_crash(&crash);
+	make_crash(&crash, "rr", frames, NULL);
+	crash.snapshot.cause.sender_pid = 100;
+	triage(&crash);
+	ck_assert(!crash.snapshot.blame.present);
+	free_crash(&crash);
+}
+END_TEST
+
 /*
  * The same crash after lines have moved, in another folder, a block deeper, and
  * with a Ruby in which Array#each is written in Ruby.
@@ -418,10 +436,10 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_origin_native,    test_fault_inside,   test_killed_from_outside,
-		test_blames_app_first, test_blames_thrower, test_blames_no_binstub,
-		test_same_crash,       test_recursion,      test_nothing,
-		test_other_thread,     test_nameless};
+		test_origin_native,     test_fault_inside,   test_killed_from_outside,
+		test_blames_app_first,  test_blames_thrower, test_blames_no_victim,
+		test_blames_no_binstub, test_same_crash,     test_recursion,
+		test_nothing,           test_other_thread,   test_nameless};
 	const struct rcore_test_loop loops[] = {{test_label, RCORE_COUNT(labels)},
 						{test_native, RCORE_COUNT(functions)},
 						{test_origin, RCORE_COUNT(paths)}};
