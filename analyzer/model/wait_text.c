@@ -172,7 +172,10 @@ static void write_fds(const struct rcore_wait *wait, FILE *out)
 		const char *name = fd->link ? fd->link : fd->path;
 		if (i)
 			putc(',', out);
-		if (fd->mode)
+		/* The third list of IO.select: POLLPRI. */
+		if (rcore_same_text(fd->mode, "except"))
+			fputs(" for urgent data of", out);
+		else if (fd->mode)
 			fprintf(out, " to %s", fd->mode);
 		fprintf(out, " fd %d", fd->fd);
 		if (!name)

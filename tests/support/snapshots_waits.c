@@ -16,6 +16,7 @@ static struct rcore_wait_fd pipe_fds[] = {{.fd = 5, .mode = "read"}};
 static struct rcore_wait_fd many_fds[] = {
 	{.fd = 7, .mode = "read", .link = "socket:[99] TCP 127.0.0.1:80 listens"},
 	{.fd = 8, .mode = "write", .path = "/tmp/\x1b[31m\xff"},
+	{.fd = 7, .mode = "except"},
 	{.fd = 9},
 };
 
@@ -99,7 +100,7 @@ static const struct rcore_wait kinds[] = {
 	 .owner = NOBODY,
 	 .thread = -1,
 	 .fds = many_fds,
-	 .fd_count = 3,
+	 .fd_count = 4,
 	 .is_timed = true,
 	 .argument = "10",
 	 .method = "IO.select"},
