@@ -29,7 +29,9 @@ replay-programs: flips-program
 		FUZZ_MAIN=$(BUILD)/san/tests/fuzz/targets/driver.o fuzz-programs
 
 fuzz: ## look for inputs that break rcore, with clang's libFuzzer: SECONDS=60 for each, TARGETS="core decode ..."
-	@[ -n "$(FUZZ_CLANG)" ] || { echo 'no clang: run apt-get install clang libclang-rt-dev'; exit 1; }
+	@echo 'int LLVMFuzzerTestOneInput(void) { return 0; }' | \
+		$(or $(FUZZ_CLANG),false) -fsanitize=fuzzer,address -x c - -o /dev/null 2>/dev/null || \
+		{ echo 'no clang with libFuzzer: run apt-get install clang libclang-rt-dev'; exit 1; }
 	@$(MAKE) --no-print-directory BUILD=$(FUZZ_BUILD) CC=$(FUZZ_CLANG) CFLAGS="$(FUZZ_FLAGS)" \
 		FUZZ_ENGINE=-fsanitize=fuzzer fuzz-programs
 	@FUZZ_BUILD=$(FUZZ_BUILD) tests/fuzz/fuzz $(SECONDS) $(or $(TARGETS),$(FUZZ_NAMES))
