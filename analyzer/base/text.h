@@ -77,9 +77,11 @@ enum { RCORE_ESCAPE_SIZE = 16 };
 const char *rcore_escape(char *buffer, size_t size, const char *text);
 
 /*
- * Does the same as open_memstream(), but notices if memory is short while text
- * is written: fclose() then returns EOF and leaves *text NULL. glibc's leaves
- * out text and reports success. *text must be free()d.
+ * Returns a stream that writes to memory, as open_memstream() does. fclose() or
+ * fflush() sets *text and *size; *text must be free()d. If memory is short while
+ * text is written, fclose() returns EOF and leaves *text NULL; glibc's
+ * open_memstream() leaves out text and reports success. The stream cannot seek
+ * or tell. Returns NULL if memory is short.
  */
 FILE *rcore_open_text(char **text, size_t *size);
 

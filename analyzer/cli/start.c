@@ -74,6 +74,7 @@ struct rcore_error *rcore_start(const struct rcore_strings *command, int output,
 		free(argv);
 		return rcore_error_os(errnum, "cannot start a program");
 	}
+	const uint64_t began = rcore_clock_ns();
 	pid_t pid = fork();
 	if (pid == 0)
 		become(argv, output, pipes[1]);
@@ -93,6 +94,7 @@ struct rcore_error *rcore_start(const struct rcore_strings *command, int output,
 	}
 	rcore_start_watch();
 	ret->pid = pid;
+	ret->began = began;
 	return NULL;
 }
 

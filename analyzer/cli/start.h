@@ -8,7 +8,8 @@
 
 /* A program that rcore starts in order to watch it. */
 struct rcore_started {
-	int pid; /* 0: none */
+	int pid;        /* 0: none */
+	uint64_t began; /* rcore_clock_ns() at its start */
 	bool has_ended;
 	int status; /* if it has ended: as wait(2) returns it */
 };

@@ -283,8 +283,7 @@ static void note_end(struct rcore_sampling *sampling, uint64_t now,
 static RCORE_HOT struct rcore_error *run(struct rcore_sampling *sampling)
 {
 	struct rcore_error *err = NULL, *last = NULL;
-	const uint64_t began = rcore_clock_ns();
-	uint64_t now = began, next = began;
+	uint64_t now = rcore_clock_ns(), next = now;
 	while (!err && has_work(sampling, now) && !has_ended(sampling, now)) {
 		err = rcore_members_find(sampling, now);
 		if (!err)
@@ -327,7 +326,7 @@ static RCORE_HOT struct rcore_error *run(struct rcore_sampling *sampling)
 		rcore_error_free(failure);
 	if (!err && !sampling->summary.processes &&
 	    !rcore_sampling_is_stopped(sampling->options)) {
-		err = rcore_sampling_why_nothing(sampling, began, last);
+		err = rcore_sampling_why_nothing(sampling, last);
 		last = NULL;
 	}
 	rcore_error_free(last);

@@ -16,8 +16,12 @@
 struct rcore_sampling;
 
 struct rcore_sampling_options {
-	int pid;       /* 0: `system` */
-	bool is_new;   /* it was just started: wait until it is Ruby */
+	int pid; /* 0: `system` */
+	/*
+	 * When it was started (base/clock.h): it may not be Ruby yet. 0: long
+	 * ago, or unknown.
+	 */
+	uint64_t began;
 	bool children; /* also its descendants */
 	/*
 	 * All that run Ruby (session/live/ruby_processes.h), until the time is

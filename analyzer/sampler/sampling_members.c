@@ -151,7 +151,7 @@ void rcore_member_drop(struct rcore_sampling *sampling, size_t index)
 static bool may_pass(const struct rcore_sampling *sampling, const struct rcore_member *member,
 		     const struct rcore_error *err, uint64_t now)
 {
-	bool is_given = member->pid == sampling->options->pid && !sampling->options->is_new;
+	bool is_given = member->pid == sampling->options->pid && !sampling->options->began;
 	if (err->code == RCORE_ERROR_NO_MEMORY)
 		return false;
 	/* If it executes Ruby later, it is found again. */

@@ -98,11 +98,11 @@ static inline bool rcore_sampling_is_stopped(const struct rcore_sampling_options
 /* sampling_summary.c: the processor time that rcore has used, in seconds. */
 double rcore_sampling_cpu(void);
 /*
- * Returns why no process was sampled since `began`; NULL: unknown. `last` is
- * why the last one could not be sampled, or NULL; takes ownership of it.
- * Errors: NOT_RUBY, OS, UNSUPPORTED, or that of `last`.
+ * Returns why no process was sampled; NULL: unknown. `last` is why the last one
+ * could not be sampled, or NULL; takes ownership of it. Errors: NOT_RUBY, OS,
+ * UNSUPPORTED, or that of `last`.
  */
-struct rcore_error *rcore_sampling_why_nothing(struct rcore_sampling *sampling, uint64_t began,
+struct rcore_error *rcore_sampling_why_nothing(struct rcore_sampling *sampling,
 					       struct rcore_error *last);
 
 /*

@@ -84,27 +84,37 @@ void rcore_sampling_summary(const struct rcore_sampling *sampling,
 }
 
 /*
- * Returns the error of a program that ended soon after it was started. What was
- * found last says little: it may still have been the loader of the program.
- * NULL: it did not end so soon.
+ * Whether a program that has ended may be the reason for this error. It may
+ * still have been the loader of the program, or a VM that was being made.
  */
-static struct rcore_error *why_too_late(const struct rcore_sampling *sampling, uint64_t began,
+static bool is_of_start(const struct rcore_error *err)
+{
+	return !err || err->code == RCORE_ERROR_NOT_RUBY || err->code == RCORE_ERROR_CORRUPT ||
+	       err->code == RCORE_ERROR_FAULT || err->code == RCORE_ERROR_OS;
+}
+
+/* Returns the error of a program that ended soon after its start, or NULL. */
+static struct rcore_error *why_too_late(const struct rcore_sampling *sampling,
 					const struct rcore_error *last)
 {
 	enum { SOON = 1000000000 };
-	uint64_t lived = rcore_clock_ns() - began;
-	bool is_foreign = last && last->code == RCORE_ERROR_NOT_RUBY;
-	if (!sampling->options->is_new || lived >= SOON ||
-	    rcore_process_is_alive(sampling->options->pid))
+	const struct rcore_sampling_options *options = sampling->options;
+	uint64_t lived = rcore_clock_ns() - options->began;
+	enum rcore_error_code code = last ? last->code : RCORE_ERROR_OS;
+	bool is_foreign = code == RCORE_ERROR_NOT_RUBY,
+	     has_more = last && code == RCORE_ERROR_OS;
+	if (!options->began || lived >= SOON || !is_of_start(last) ||
+	    rcore_process_is_alive(options->pid))
 		return NULL;
 	return rcore_error_create(is_foreign ? RCORE_ERROR_NOT_RUBY : RCORE_ERROR_OS,
 				  "no samples: the program ended within %.1f s of its start, "
-				  "before %s",
+				  "before %s%s%s",
 				  ceil((double)lived / 1e8) / 10,
-				  is_foreign ? "it was seen to run Ruby" : "the first one");
+				  is_foreign ? "it was seen to run Ruby" : "the first one",
+				  has_more ? "; " : "", has_more ? last->message : "");
 }
 
-struct rcore_error *rcore_sampling_why_nothing(struct rcore_sampling *sampling, uint64_t began,
+struct rcore_error *rcore_sampling_why_nothing(struct rcore_sampling *sampling,
 					       struct rcore_error *last)
 {
 	if (sampling->options->system) {
@@ -116,7 +126,7 @@ struct rcore_error *rcore_sampling_why_nothing(struct rcore_sampling *sampling, 
 		last = sampling->members.items[0].problem;
 		sampling->members.items[0].problem = NULL;
 	}
-	struct rcore_error *err = why_too_late(sampling, began, last);
+	struct rcore_error *err = why_too_late(sampling, last);
 	if (!err)
 		return last;
 	rcore_error_free(last);

@@ -3,7 +3,7 @@
 # One clear line, and the README's exit status.
 module Refused
   USAGE = 64
-  BRIEF = /no samples: the program ended within \d\.\d s of its start, before (?:it was seen to run Ruby|the first one)$/.freeze
+  BRIEF = /no samples: the program ended within \d\.\d s of its start, before (?:it was seen to run Ruby|the first one(?:; .*)?)$/.freeze
 
   def self.cases(rubies)
     own = rubies.find { |ruby| ruby.root.empty? } or return []
@@ -20,7 +20,7 @@ module Refused
       "no such command" => [2, /cannot run/, ["--", "/nonexistent/ruby"]],
       # rcore may still see it, and that it runs no Ruby, or not yet.
       "ended at once" => [[2, 3], BRIEF, ["--", "true"]],
-      "ended soon" => [3, BRIEF, ["--", "sleep", "0.3"]],
+      "ended soon" => [[2, 3], BRIEF, ["--", "sleep", "0.1"]],
       "never Ruby" => [3, /not a Ruby process: "sleep 1.5"/, ["--", "sleep", "1.5"]],
     }.map { |name, (status, line, arguments)| SamplerCase.new("refused #{name}") { Refused.refuse(self, status, line, arguments) } } +
       [SamplerCase.new("refused not Ruby") { Refused.not_ruby(self) },

@@ -156,14 +156,14 @@ static void raise_file_limit(void)
 }
 
 static struct rcore_error *sample(struct rcore_cli_target *target, struct rcore_record *record,
-				  int pid, bool is_new)
+				  int pid, uint64_t began)
 {
 	const struct rcore_record_arguments *asked = record->asked;
 	struct rcore_options open = target->options;
 	open.recognizer_file = asked->recognizers;
 	const struct rcore_sampling_options sampling = {
 		.pid = pid,
-		.is_new = is_new,
+		.began = began,
 		.children = asked->children,
 		.system = asked->system,
 		.rate = (double)rcore_record_rate(asked, record->is_copied),
@@ -264,7 +264,7 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 		rcore_cli_note_stopped(asked->pid);
 	if (!err)
 		err = sample(target, &record, asked->pid ? asked->pid : record.started.pid,
-			     asked->command.count);
+			     record.started.began);
 	/* Unloads the BPF program before the report, which may take long. */
 	rcore_bpf_engine.close(record.bpf);
 	record.bpf = NULL;

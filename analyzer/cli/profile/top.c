@@ -77,12 +77,12 @@ static struct rcore_error *check(const struct rcore_top_arguments *asked)
 }
 
 static struct rcore_error *watch(struct rcore_cli_target *target, struct rcore_top *top,
-				 int pid)
+				 int pid, uint64_t began)
 {
 	const struct rcore_top_arguments *asked = top->asked;
 	const struct rcore_sampling_options sampling = {
 		.pid = pid,
-		.is_new = asked->command.count,
+		.began = began,
 		.children = asked->children,
 		.rate = (double)asked->rate,
 		.open = &target->options,
@@ -142,7 +142,7 @@ static void say_end(const struct rcore_top *top, const struct rcore_started *sta
 	if (!out)
 		return;
 	rcore_record_write_end(&shown, out);
-	if (started->has_ended && !ftell(out))
+	if (started->has_ended && !fflush(out) && !size)
 		fputs("; the program ended with exit status 0", out);
 	if (!fclose(out) && size)
 		fprintf(stderr, "rcore: %s\n", text + strlen("; "));
@@ -179,7 +179,7 @@ static struct rcore_error *run_in_shell(struct rcore_cli_target *target, void *g
 		err = start(&top, &started);
 	rcore_start_watch();
 	if (!err)
-		err = watch(target, &top, asked->pid ? asked->pid : started.pid);
+		err = watch(target, &top, asked->pid ? asked->pid : started.pid, started.began);
 	wait_for_program(&top, &started);
 	*ret_status = err ? rcore_cli_fail(err) : 0;
 	if (!err || started.pid)

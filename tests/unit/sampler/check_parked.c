@@ -211,11 +211,11 @@ START_TEST(searches_less_without_fibers)
 	sampler->search_share = SHARE;
 	ck_assert(!searches_at(sampler, start + COST * SHARE - 1));
 	/* A thread was seen to run a fiber. */
-	sampler->fibers_found = 1;
+	sampler->has_fibers = true;
 	ck_assert(!searches_at(sampler, start + COST * IDLE - 1));
 	ck_assert(searches_at(sampler, start + COST * IDLE));
 	ck_assert_uint_eq(sampler->search_share, IDLE);
-	sampler->fibers_found = 0;
+	sampler->has_fibers = false;
 	sampler->last_search = start;
 	sampler->search_cost = COST;
 	sampler->search_share = SHARE;
