@@ -114,10 +114,12 @@ struct rcore_malloc_parts {
 uint64_t rcore_malloc_zero_end(const struct rcore_malloc_parts *parts, uint64_t address);
 
 /*
- * Returns the first address, from `address` on, that the core has and that may
- * not be zero; UINT64_MAX: none.
+ * Returns the first address, from `address` on and before `end`, that the core
+ * has and that may not be zero; UINT64_MAX: none. Looks at no part after `end`,
+ * because each of many segments may be asked for.
  */
-uint64_t rcore_malloc_next_filled(const struct rcore_malloc_parts *parts, uint64_t address);
+uint64_t rcore_malloc_next_filled(const struct rcore_malloc_parts *parts, uint64_t address,
+				  uint64_t end);
 
 /* Where to look. */
 struct rcore_malloc_source {

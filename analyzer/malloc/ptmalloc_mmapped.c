@@ -104,7 +104,7 @@ static struct rcore_error *search(const struct rcore_malloc_source *source,
 	uint64_t low = start;
 	for (uint64_t page = start; page < end && end - page >= PAGE;) {
 		struct block block;
-		uint64_t filled = rcore_malloc_next_filled(&source->parts, page);
+		uint64_t filled = rcore_malloc_next_filled(&source->parts, page, end);
 		if (filled - page >= PAGE) {
 			page = filled & ~(uint64_t)(PAGE - 1);
 			continue;

@@ -132,11 +132,14 @@ static void admit(struct rcore_snapshot *snapshot)
 				how));
 }
 
-static void admit_zeroes(const struct rcore_target *target, struct rcore_snapshot *snapshot)
+static struct rcore_error *admit_zeroes(const struct rcore_target *target,
+					struct rcore_snapshot *snapshot)
 {
+	size_t count;
 	if (rcore_target_was_alive(target))
-		return;
-	size_t count = rcore_zero_stacks(target->process, target->memory);
+		return NULL;
+	if (!rcore_zero_stacks(target->process, target->memory, &count))
+		return rcore_error_no_memory();
 	if (count)
 		rcore_problem_add(
 			snapshot,
@@ -147,6 +150,7 @@ static void admit_zeroes(const struct rcore_target *target, struct rcore_snapsho
 				"frames and some waits are missing; `rcore pack -p PID` saves "
 				"stacks",
 				count, target->process->thread_count));
+	return NULL;
 }
 
 /* Whether each stack was unwound to its end, and each part of it was woven. */
@@ -185,7 +189,8 @@ struct rcore_error *rcore_session_weave(struct rcore_target *target,
 		rcore_stacks_hand_out(&stacks, snapshot);
 		err = rcore_weave(snapshot, callers);
 		admit(snapshot);
-		admit_zeroes(target, snapshot);
+		if (!err)
+			err = admit_zeroes(target, snapshot);
 		snapshot->incomplete |= !is_whole(snapshot);
 	}
 	rcore_stacks_deinit(&stacks);

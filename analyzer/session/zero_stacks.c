@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "target/process.h"
+#include "target/segment_index.h"
 
 /*
  * GDB's gcore writes zeroes for memory that it cannot read. GDB 13 does so for
@@ -22,21 +23,21 @@ enum { GUARD = 64 * 1024 };
  * Returns where the saved bytes of the stack at `address` end, at most LIMIT
  * after it; `address` if there is none.
  */
-static uint64_t saved_end(const struct rcore_process *process, uint64_t address)
+static uint64_t saved_end(const struct rcore_segment_index *index, uint64_t address)
 {
-	const struct rcore_segment *segment =
-		rcore_segment_at(process->segments, process->segment_count, address);
-	if (!segment || address - segment->start >= segment->saved || segment->size <= GUARD)
+	uint64_t start, end;
+	if (!rcore_segment_index_find(index, RCORE_SEGMENT_WHOLE, address, &start, &end) ||
+	    end - start <= GUARD ||
+	    !rcore_segment_index_find(index, RCORE_SEGMENT_SAVED, address, &start, &end))
 		return address;
-	uint64_t left = segment->saved - (address - segment->start);
-	return address + (left < LIMIT ? left : LIMIT);
+	return end - address < LIMIT ? end : address + LIMIT;
 }
 
-static bool has_only_zeroes(const struct rcore_process *process, struct rcore_memory *memory,
-			    uint64_t sp)
+static bool has_only_zeroes(const struct rcore_segment_index *index,
+			    struct rcore_memory *memory, uint64_t sp)
 {
 	static const uint8_t zeroes[STEP];
-	const uint64_t end = saved_end(process, sp);
+	const uint64_t end = saved_end(index, sp);
 	bool zero = sp < end;
 	for (uint64_t at = sp; at < end && zero; at += STEP) {
 		uint8_t bytes[STEP];
@@ -46,14 +47,18 @@ static bool has_only_zeroes(const struct rcore_process *process, struct rcore_me
 	return zero;
 }
 
-size_t rcore_zero_stacks(const struct rcore_process *process, struct rcore_memory *memory)
+bool rcore_zero_stacks(const struct rcore_process *process, struct rcore_memory *memory,
+		       size_t *ret)
 {
 	unsigned sp = rcore_register_sp(process->machine);
-	size_t count = 0;
-	for (size_t i = 0; i < process->thread_count; i++) {
+	struct rcore_segment_index index;
+	bool ok = rcore_segment_index_init(process->segments, process->segment_count, &index);
+	*ret = 0;
+	for (size_t i = 0; i < process->thread_count && ok; i++) {
 		const struct rcore_native_thread *thread = &process->threads[i];
-		count += thread->has_registers &&
-			 has_only_zeroes(process, memory, thread->registers[sp]);
+		*ret += thread->has_registers &&
+			has_only_zeroes(&index, memory, thread->registers[sp]);
 	}
-	return count;
+	rcore_segment_index_deinit(&index);
+	return ok;
 }

@@ -2,15 +2,18 @@
 #ifndef RCORE_SESSION_ZERO_STACKS_H
 #define RCORE_SESSION_ZERO_STACKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "model/process.h"
 #include "target/memory.h"
 
 /*
- * Returns how many threads of a core have only zeroes on their stacks, because
- * the program that wrote the core could not read them.
+ * Counts the threads of a core that have only zeroes on their stacks, because
+ * the program that wrote the core could not read them. Returns false if memory
+ * is short.
  */
-size_t rcore_zero_stacks(const struct rcore_process *process, struct rcore_memory *memory);
+bool rcore_zero_stacks(const struct rcore_process *process, struct rcore_memory *memory,
+		       size_t *ret);
 
 #endif

@@ -63,14 +63,6 @@ const struct rcore_mapping *rcore_process_mapping(const struct rcore_process *pr
 	return &process->mappings[low];
 }
 
-const struct rcore_segment *rcore_segment_at(const struct rcore_segment *segments, size_t count,
-					     uint64_t address)
-{
-	size_t after = RCORE_PARTITION_POINT(count, middle, segments[middle].start <= address);
-	const struct rcore_segment *segment = after ? &segments[after - 1] : NULL;
-	return segment && address - segment->start < segment->size ? segment : NULL;
-}
-
 static int by_start(const void *left, const void *right)
 {
 	const struct rcore_mapping *a = left, *b = right;

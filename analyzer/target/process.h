@@ -32,14 +32,6 @@ const struct rcore_mapping *rcore_process_mapping(const struct rcore_process *pr
 						  uint64_t address);
 
 /*
- * Returns the segment that contains `address`, saved or not, or NULL. They are
- * sorted by start. Of segments that overlap, only the last one that starts
- * before the address counts.
- */
-const struct rcore_segment *rcore_segment_at(const struct rcore_segment *segments, size_t count,
-					     uint64_t address);
-
-/*
  * For code that fills a process: sorts the mappings and drops each that
  * overlaps an earlier one. Returns false if it dropped any.
  */

@@ -5,22 +5,17 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/order.h"
 #include "base/text.h"
 #include "malloc/owners.h"
 #include "ruby/children/slot_words.h"
 #include "ruby/object/value.h"
+#include "session/heap/c_roots.h"
 #include "session/heap/heap_graph.h"
 #include "session/heap/malloc.h"
 #include "session/session.h"
 
 /* Owners are nodes of the heap, then these, then modules. */
 enum { PAGES, STACKS, MAPPINGS, MODULES };
-
-struct ranges {
-	struct rcore_malloc_range *items;
-	size_t count, capacity;
-};
 
 struct searching {
 	const struct rcore_target *target;
@@ -33,24 +28,10 @@ struct searching {
 	/* By owner: its chunks and their bytes. */
 	struct rcore_chunk_sum *sums;
 	size_t owner_count;
-	/* What is not "other memory". */
-	struct ranges known;
+	/* What is not "other memory", and what else may refer to chunks. */
+	struct rcore_c_ranges known, stacks, mappings;
 	struct rcore_malloc_parts parts;
 };
-
-static bool add_range(struct ranges *ranges, uint64_t start, uint64_t end)
-{
-	struct rcore_malloc_range *range = rcore_push(ranges);
-	if (range)
-		*range = (struct rcore_malloc_range){start, end};
-	return range != NULL;
-}
-
-static int by_start(const void *a, const void *b)
-{
-	const struct rcore_malloc_range *x = a, *y = b;
-	return (x->start > y->start) - (x->start < y->start);
-}
 
 /*
  * Up to 3.0, or with large pages of the system, malloc() allocated the pages.
@@ -110,46 +91,25 @@ static void give_data(struct searching *searching)
 	}
 }
 
-static uint64_t end_of_segment(const struct rcore_process *process, uint64_t address)
+static void give_ranges(struct searching *searching, const struct rcore_c_ranges *ranges,
+			uint32_t owner)
 {
-	const struct rcore_segment *segment =
-		rcore_segment_at(process->segments, process->segment_count, address);
-	return segment && address - segment->start < segment->saved
-		       ? segment->start + segment->saved
-		       : address;
+	for (size_t i = 0; i < ranges->count; i++)
+		rcore_chunk_owners_give_range(&searching->owners, ranges->items[i].start,
+					      ranges->items[i].end, searching->first + owner);
 }
 
-/* A thread's stack has its thread-local storage above the outermost frame. */
 static void give_stacks(struct searching *searching)
 {
 	const struct rcore_process *process = searching->target->process;
 	for (size_t i = 0; i < process->thread_count; i++) {
 		const struct rcore_native_thread *thread = &process->threads[i];
-		if (!thread->has_registers)
-			continue;
-		uint64_t sp = thread->registers[rcore_register_sp(process->machine)];
-		rcore_chunk_owners_give(&searching->owners, thread->registers,
-					(size_t)thread->register_count,
-					searching->first + STACKS);
-		rcore_chunk_owners_give_range(&searching->owners, sp,
-					      end_of_segment(process, sp),
-					      searching->first + STACKS);
+		if (thread->has_registers)
+			rcore_chunk_owners_give(&searching->owners, thread->registers,
+						(size_t)thread->register_count,
+						searching->first + STACKS);
 	}
-}
-
-/* Joins ranges that overlap. They are sorted by start. */
-static void join(struct ranges *ranges)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < ranges->count; i++) {
-		const struct rcore_malloc_range *range = &ranges->items[i];
-		struct rcore_malloc_range *last = kept ? &ranges->items[kept - 1] : NULL;
-		if (!last || range->start > last->end)
-			ranges->items[kept++] = *range;
-		else if (range->end > last->end)
-			last->end = range->end;
-	}
-	ranges->count = kept;
+	give_ranges(searching, &searching->stacks, STACKS);
 }
 
 /*
@@ -161,52 +121,32 @@ static bool find_known(struct searching *searching)
 	const struct rcore_target *target = searching->target;
 	const struct rcore_heap *heap = searching->namer->heap;
 	const struct rcore_malloc *malloc = searching->malloc;
-	struct ranges *known = &searching->known;
+	struct rcore_c_ranges *known = &searching->known;
 	uint64_t start, end;
 	bool ok = true;
 	for (size_t i = 0; i < malloc->region_count && ok; i++)
-		ok = add_range(known, malloc->regions[i].start, malloc->regions[i].end);
+		ok = rcore_c_ranges_add(known, malloc->regions[i].start,
+					malloc->regions[i].end);
 	for (size_t i = 0; i < heap->span_count && ok; i++) {
 		const struct rcore_heap_span *span = &heap->spans[i];
 		end = span->start + (uint64_t)span->slot_count * span->slot_size;
-		ok = add_range(known, span->start, end);
+		ok = rcore_c_ranges_add(known, span->start, end);
 	}
 	for (size_t i = 0; i < rcore_modules_count(target->modules) && ok; i++) {
 		const struct rcore_module *module = rcore_modules_get(target->modules, i);
 		for (size_t k = 0;
 		     ok && rcore_module_writable(target->modules, module, k, &start, &end); k++)
-			ok = add_range(known, start, end);
+			ok = rcore_c_ranges_add(known, start, end);
 	}
-	if (known->count)
-		qsort(known->items, known->count, sizeof(*known->items), by_start);
-	join(known);
+	rcore_c_ranges_join(known);
 	return ok;
 }
 
-static void give_mappings(struct searching *searching)
+static bool find_roots(struct searching *searching)
 {
 	const struct rcore_process *process = searching->target->process;
-	const struct ranges *known = &searching->known;
-	const uint32_t owner = searching->first + MAPPINGS;
-	for (size_t i = 0; i < process->segment_count; i++) {
-		const struct rcore_segment *segment = &process->segments[i];
-		uint64_t start = segment->start, end = start + segment->saved;
-		if (!segment->writable)
-			continue;
-		size_t first = RCORE_PARTITION_POINT(known->count, middle,
-						     known->items[middle].end <= start);
-		for (size_t k = first; k < known->count && start < end; k++) {
-			const struct rcore_malloc_range *range = &known->items[k];
-			if (range->start >= end)
-				break;
-			if (range->start > start)
-				rcore_chunk_owners_give_range(&searching->owners, start,
-							      range->start, owner);
-			start = range->end;
-		}
-		if (start < end)
-			rcore_chunk_owners_give_range(&searching->owners, start, end, owner);
-	}
+	return find_known(searching) && rcore_c_stacks(process, &searching->stacks) &&
+	       rcore_c_mappings(process, &searching->known, &searching->mappings);
 }
 
 static void find_owners(struct searching *searching)
@@ -221,7 +161,7 @@ static void find_owners(struct searching *searching)
 		rcore_chunk_owners_follow(owners);
 		give_stacks(searching);
 		rcore_chunk_owners_follow(owners);
-		give_mappings(searching);
+		give_ranges(searching, &searching->mappings, MAPPINGS);
 		rcore_chunk_owners_follow(owners);
 	}
 }
@@ -436,7 +376,7 @@ static struct rcore_error *run(struct rcore_heap_namer *namer, void *context)
 	searching->first = namer->heap->node_count;
 	searching->owner_count = owners;
 	searching->sums = rcore_calloc(owners, sizeof(*searching->sums));
-	if (!searching->sums || !find_known(searching))
+	if (!searching->sums || !find_roots(searching))
 		return rcore_error_no_memory();
 	struct rcore_error *err = rcore_session_parts(searching->target, &searching->parts);
 	if (!err)
@@ -469,6 +409,8 @@ struct rcore_error *rcore_c_memory(struct rcore_session *session,
 	rcore_chunk_owners_deinit(&searching.owners);
 	free(searching.sums);
 	free(searching.known.items);
+	free(searching.stacks.items);
+	free(searching.mappings.items);
 	free(searching.parts.items);
 	if (err)
 		rcore_c_memory_free(memory);

@@ -9,7 +9,7 @@
 #include "ruby/ruby.h"
 #include "session/pack/pack_stretch.h"
 #include "target/pack/pack_notes.h"
-#include "target/process.h"
+#include "target/segment_index.h"
 
 struct ranges {
 	struct rcore_range *items;
@@ -18,15 +18,14 @@ struct ranges {
 
 struct hiding {
 	const struct rcore_target *target;
-	const struct rcore_pack_source *source;
 	const struct rcore_redactor *redactor;
 	enum rcore_redact mode;
 	struct rcore_known_secrets *taken;
-	struct ranges stacks, vm_stacks; /* by start */
+	struct rcore_segment_index segments;
+	struct ranges stacks, vm_stacks; /* by start; they do not overlap */
 	bool no_memory;
 };
 
-/* A binary search is enough: any two ranges are equal or do not overlap. */
 static bool is_in(const struct ranges *ranges, uint64_t address)
 {
 	size_t low = RCORE_PARTITION_POINT(ranges->count, middle,
@@ -192,25 +191,35 @@ static void add_range(struct hiding *hiding, struct ranges *ranges, uint64_t sta
 {
 	struct rcore_range *range = size ? rcore_push(ranges) : NULL;
 	if (range)
-		*range = (struct rcore_range){start, start + size};
+		*range = (struct rcore_range){start, size < UINT64_MAX - start ? start + size
+									       : UINT64_MAX};
 	hiding->no_memory |= size && !range;
 }
 
 /* Adds the mapping that contains a thread's stack. */
 static void add_stack_of(struct hiding *hiding, uint64_t base)
 {
-	const struct rcore_pack_source *source = hiding->source;
-	const struct rcore_segment *segment =
-		base ? rcore_segment_at(source->segments, source->segment_count, base - 1)
-		     : NULL;
-	if (segment)
-		add_range(hiding, &hiding->stacks, segment->start, segment->size);
+	uint64_t start, end;
+	if (base && rcore_segment_index_find(&hiding->segments, RCORE_SEGMENT_WHOLE, base - 1,
+					     &start, &end))
+		add_range(hiding, &hiding->stacks, start, end - start);
 }
 
-static int by_start(const void *left, const void *right)
+/* The stacks and segments of a hostile core may contain each other. */
+static void join(struct ranges *ranges)
 {
-	const struct rcore_range *a = left, *b = right;
-	return a->start < b->start ? -1 : a->start > b->start;
+	size_t kept = 0;
+	if (ranges->count)
+		qsort(ranges->items, ranges->count, sizeof(*ranges->items), rcore_ascending);
+	for (size_t i = 0; i < ranges->count; i++) {
+		const struct rcore_range *range = &ranges->items[i];
+		struct rcore_range *last = kept ? &ranges->items[kept - 1] : NULL;
+		if (!last || range->start >= last->end)
+			ranges->items[kept++] = *range;
+		else if (range->end > last->end)
+			last->end = range->end;
+	}
+	ranges->count = kept;
 }
 
 /*
@@ -227,10 +236,8 @@ static void find_stacks(struct hiding *hiding, const struct rcore_snapshot *snap
 		if (!fiber->machine_stack_size)
 			add_stack_of(hiding, fiber->stack_base);
 	}
-	struct ranges *all[] = {&hiding->stacks, &hiding->vm_stacks};
-	for (size_t i = 0; i < 2; i++)
-		if (all[i]->count)
-			qsort(all[i]->items, all[i]->count, sizeof(*all[i]->items), by_start);
+	join(&hiding->stacks);
+	join(&hiding->vm_stacks);
 }
 
 struct rcore_error *
@@ -238,14 +245,15 @@ rcore_session_hide(const struct rcore_target *target, const struct rcore_pack_so
 		   const struct rcore_redactor *redactor, enum rcore_redact mode,
 		   const struct rcore_snapshot *snapshot, struct rcore_known_secrets *taken)
 {
-	struct hiding hiding = {.target = target,
-				.source = source,
-				.redactor = redactor,
-				.mode = mode,
-				.taken = taken};
+	struct hiding hiding = {
+		.target = target, .redactor = redactor, .mode = mode, .taken = taken};
 	if (mode == RCORE_REDACT_NONE)
 		return NULL;
-	find_stacks(&hiding, snapshot);
+	hiding.no_memory = !rcore_segment_index_init(source->segments, source->segment_count,
+						     &hiding.segments);
+	if (!hiding.no_memory)
+		find_stacks(&hiding, snapshot);
+	rcore_segment_index_deinit(&hiding.segments);
 	struct rcore_error *err =
 		rcore_stretches(target->recorder, target->memory, take_stretch, &hiding);
 	if (!err)

@@ -57,6 +57,34 @@ START_TEST(mapped_chunks)
 }
 END_TEST
 
+/* What is after the end of a segment does not matter to it. */
+START_TEST(next_filled)
+{
+	struct rcore_malloc_part items[] = {
+		{0x1000, 0x2000, true},
+		{0x3000, 0x4000, true},
+		{0x4000, 0x5000, true},
+		{0x5000, 0x6000, false},
+	};
+	static const struct {
+		uint64_t address, end, next;
+	} rows[] = {
+		{0x1000, 0x2000, UINT64_MAX}, {0x1000, 0x4800, UINT64_MAX},
+		{0x1000, 0x5000, UINT64_MAX}, {0x1000, 0x5001, 0x5000},
+		{0x5000, 0x5001, 0x5000},     {0x5800, 0x7000, 0x5800},
+		{0x6000, 0x7000, UINT64_MAX}, {0, UINT64_MAX, 0x5000},
+	};
+	const struct rcore_malloc_parts parts = {true, items, RCORE_COUNT(items),
+						 RCORE_COUNT(items)};
+	for (size_t i = 0; i < RCORE_COUNT(rows); i++)
+		ck_assert_uint_eq(
+			rcore_malloc_next_filled(&parts, rows[i].address, rows[i].end),
+			rows[i].next);
+	const struct rcore_malloc_parts unknown = {0};
+	ck_assert_uint_eq(rcore_malloc_next_filled(&unknown, 0x1234, 0x2000), 0x1234);
+}
+END_TEST
+
 START_TEST(owners)
 {
 	enum { OWNER = 3 };
@@ -87,7 +115,7 @@ END_TEST
 
 int main(void)
 {
-	const TTest *const tests[] = {mapped_chunks, owners};
+	const TTest *const tests[] = {mapped_chunks, next_filled, owners};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
 		.name = "parts", .tests = tests, .count = RCORE_COUNT(tests)});
 }

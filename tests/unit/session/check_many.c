@@ -152,24 +152,52 @@ START_TEST(kernel_threads)
 }
 END_TEST
 
-/* The stack of each fiber is in a segment of its own. */
+/*
+ * Lists segments of this size in front of and after `middle`. The one there
+ * contains another, as in a hostile core; returns the one that contains it.
+ */
+static struct rcore_segment *list_segments(uint64_t middle, uint64_t size, uint64_t inside)
+{
+	enum { HALF = COUNT / 2 };
+	uint64_t first = middle - size * HALF;
+	for (size_t i = 0; i < COUNT; i++)
+		segments[i] = (struct rcore_segment){
+			.start = first + size * (i - (i > HALF)),
+			.size = size,
+		};
+	segments[HALF + 1] = (struct rcore_segment){.start = middle + inside, .size = inside};
+	return &segments[HALF];
+}
+
+/* The stack of each fiber is in a segment of its own, and its text is hidden. */
 START_TEST(stack_segments)
 {
+	enum { AT = 512 };
+	static const char text[] = "harmless";
 	struct fake_target fake;
 	struct rcore_snapshot snapshot = {.fibers = fibers, .fiber_count = COUNT};
 	const struct rcore_pack_source source = {.segments = segments, .segment_count = COUNT};
-	for (size_t i = 0; i < COUNT; i++) {
-		segments[i] = (struct rcore_segment){.start = STEP * (i + 1), .size = STEP};
-		fibers[i].stack_base = STEP * (opposite(i) + 2);
-	}
+	size_t pages;
 	fake_target_init(&fake);
+	uint64_t stack = fake_alloc(&fake, STEP, STEP);
+	fake_write(&fake, stack + AT, text, strlen(text));
+	list_segments(stack, STEP, AT / 2);
+	for (size_t i = 0; i < COUNT; i++)
+		fibers[i].stack_base = segments[0].start + STEP * (opposite(i) + 1);
 	struct rcore_target target = {.memory = &fake.memory,
 				      .recorder = rcore_recorder_new(&fake.memory)};
 	struct rcore_redactor *redactor = rcore_redactor_new(RCORE_REDACT_SECRETS);
 	struct rcore_known_secrets *taken = rcore_known_secrets_new();
 	ck_assert(target.recorder && redactor && taken);
+	rcore_recorder_add(target.recorder, stack, STEP);
 	ck_assert_ptr_null(rcore_session_hide(&target, &source, redactor, RCORE_REDACT_SECRETS,
 					      &snapshot, taken));
+	const struct rcore_recorded_page *page =
+		rcore_recorder_pages(target.recorder, &pages)[0];
+	ck_assert_uint_eq(page->start, stack);
+	for (size_t i = 0; i < RCORE_RECORDER_PAGE; i++)
+		ck_assert_int_eq(rcore_recorded_is(page, RCORE_RECORDED_HIDDEN, i),
+				 i >= AT && i < AT + strlen(text));
 	rcore_known_secrets_free(taken);
 	rcore_redactor_free(redactor);
 	rcore_recorder_free(target.recorder);
@@ -177,21 +205,28 @@ START_TEST(stack_segments)
 }
 END_TEST
 
-/* The stack pointer of each thread is in a segment of its own. */
+/*
+ * The stack pointer of each thread is in a segment of its own. One of them is
+ * saved, and contains zeroes.
+ */
 START_TEST(saved_stacks)
 {
+	enum { SIZE = 32 * STEP };
 	struct fake_target fake;
 	struct rcore_process process;
+	size_t count;
+	fake_target_init(&fake);
+	uint64_t stack = fake_alloc(&fake, STEP, STEP);
 	list_threads(&process);
 	process.segments = segments;
 	process.segment_count = COUNT;
-	for (size_t i = 0; i < COUNT; i++) {
-		segments[i] = (struct rcore_segment){.start = STEP * (i + 1), .size = STEP};
-		threads[i].registers[rcore_register_sp(EM_X86_64)] = STEP * (opposite(i) + 1);
-	}
-	fake_target_init(&fake);
-	ck_assert_uint_eq(rcore_zero_stacks(&process, &fake.memory), 0);
-	ck_assert_uint_eq(fake.reads, 0);
+	list_segments(stack, SIZE, 0)->saved = STEP;
+	for (size_t i = 0; i < COUNT; i++)
+		threads[i].registers[rcore_register_sp(EM_X86_64)] =
+			segments[0].start + SIZE * opposite(i);
+	ck_assert(rcore_zero_stacks(&process, &fake.memory, &count));
+	ck_assert_uint_eq(count, 1);
+	ck_assert_uint_eq(fake.reads, 1);
 	fake_target_deinit(&fake);
 }
 END_TEST
