@@ -136,12 +136,7 @@ static bool is_command(const char *start, const char *text)
 	return text == start && text[0] == ':' && text[1] == ':' && strstr(text + 2, "::");
 }
 
-/*
- * Returns how many bytes of `text` it has read. Writes the escape, or the
- * unchanged character, to `piece`. `start` is the first character of the whole
- * text that is no blank.
- */
-static size_t next_piece(const char *start, const char *text, char piece[RCORE_ESCAPE_SIZE])
+size_t rcore_escape_next(const char *start, const char *text, char piece[RCORE_ESCAPE_SIZE])
 {
 	static const char letters[] = "abtnvfr"; /* bytes 7 to 13 */
 	uint32_t character;
@@ -172,7 +167,7 @@ const char *rcore_escape(char *buffer, size_t size, const char *text)
 	const char *start = text + strspn(text, " ");
 	size_t used = 0, safe = 0;
 	while (*text) {
-		text += next_piece(start, text, piece);
+		text += rcore_escape_next(start, text, piece);
 		size_t length = strlen(piece);
 		if (used + length + 1 > size) {
 			memcpy(buffer + safe, more, sizeof(more));
@@ -210,7 +205,7 @@ static size_t escape_to(FILE *out, const char *text)
 			text += length;
 			continue;
 		}
-		text += next_piece(start, text, piece);
+		text += rcore_escape_next(start, text, piece);
 		if (out)
 			fputs(piece, out);
 		if (piece[0] == '\\')

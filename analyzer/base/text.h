@@ -85,6 +85,13 @@ const char *rcore_escape(char *buffer, size_t size, const char *text);
  */
 FILE *rcore_open_text(char **text, size_t *size);
 
+/*
+ * Escapes the first character of `text` into `piece`; returns how many bytes it
+ * has in `text`. `start` is the first character of the whole text that is no
+ * blank. For text that is escaped once more: it needs no memory.
+ */
+size_t rcore_escape_next(const char *start, const char *text, char piece[RCORE_ESCAPE_SIZE]);
+
 /* Writes `text` escaped. Returns how many columns it takes. */
 size_t rcore_escape_write(FILE *out, const char *text);
 

@@ -13,10 +13,10 @@
 #include "cli/options.h"
 
 /* Writes text so that roff prints it as it is. */
-static void print_text(const char *text)
+static void print_part(const char *text, size_t size)
 {
 	bool begins = true;
-	for (; *text; text++) {
+	for (const char *end = text + size; text < end; text++) {
 		if (begins && (*text == '.' || *text == '\''))
 			fputs("\\&", stdout);
 		begins = *text == '\n';
@@ -45,6 +45,11 @@ static void print_text(const char *text)
 	}
 }
 
+static void print_text(const char *text)
+{
+	print_part(text, strlen(text));
+}
+
 /* Prints lines as they are. */
 static void print_block(const char *text)
 {
@@ -58,10 +63,7 @@ static void print_paragraphs(const char *text)
 {
 	while (*text) {
 		size_t length = strcspn(text, "\n");
-		char *line = strndup(text, length);
-		if (line)
-			print_text(line);
-		free(line);
+		print_part(text, length);
 		putchar('\n');
 		text += length;
 		size_t newlines = strspn(text, "\n");
@@ -106,8 +108,11 @@ static void print_option(const struct rcore_option *option)
 	print_paragraphs(option->help);
 }
 
-/* Collects what rcore_help_usage() or a similar function prints. */
-static void print_help_part(const struct rcore_command *command,
+/*
+ * Collects what rcore_help_usage() or a similar function prints. Returns false
+ * if memory is short.
+ */
+static bool print_help_part(const struct rcore_command *command,
 			    const struct rcore_command *parent,
 			    void (*part)(const struct rcore_command *command,
 					 const struct rcore_command *parent, FILE *out))
@@ -116,11 +121,14 @@ static void print_help_part(const struct rcore_command *command,
 	size_t size;
 	FILE *out = rcore_open_text(&text, &size);
 	if (!out)
-		return;
+		return false;
 	part(command, parent, out);
-	if (fclose(out) == 0 && size)
+	if (fclose(out))
+		return false;
+	if (size)
 		print_block(text);
 	free(text);
+	return true;
 }
 
 static void print_options(const struct rcore_command *command)
@@ -141,7 +149,7 @@ static void print_options(const struct rcore_command *command)
 	}
 }
 
-static void print_subcommand(const struct rcore_command *command,
+static bool print_subcommand(const struct rcore_command *command,
 			     const struct rcore_command *parent)
 {
 	printf(".SH RCORE ");
@@ -151,33 +159,35 @@ static void print_subcommand(const struct rcore_command *command,
 	for (const char *at = command->name; *at; at++)
 		putchar(toupper((unsigned char)*at));
 	putchar('\n');
-	print_help_part(command, parent, rcore_help_usage);
+	bool ok = print_help_part(command, parent, rcore_help_usage);
 	puts(".PP");
 	print_paragraphs(command->doc);
 	print_options(command);
+	return ok;
 }
 
-static void print_command(const struct rcore_command *command)
+static bool print_command(const struct rcore_command *command)
 {
 	char name[64];
 	const char *status = rcore_help_status(command);
 	snprintf(name, sizeof(name), "rcore-%s", command->name);
 	print_title(name, command->summary);
 	puts(".SH SYNOPSIS");
-	print_help_part(command, NULL, rcore_help_usage);
+	bool ok = print_help_part(command, NULL, rcore_help_usage);
 	puts(".SH DESCRIPTION");
 	print_paragraphs(command->doc);
 	puts(".SH OPTIONS");
 	print_options(command);
 	for (const struct rcore_command *const *sub = command->subcommands; sub && *sub; sub++)
-		print_subcommand(*sub, command);
+		ok &= print_subcommand(*sub, command);
 	if (command->examples || command->shell_examples) {
 		puts(".SH EXAMPLES");
-		print_help_part(command, NULL, rcore_help_examples);
+		ok &= print_help_part(command, NULL, rcore_help_examples);
 	}
 	puts(".SH EXIT STATUS");
 	print_paragraphs(strncmp(status, "Exit status: ", 13) == 0 ? status + 13 : status);
 	puts(".SH SEE ALSO\n.BR rcore (1)");
+	return ok;
 }
 
 static void print_index(void)
@@ -221,6 +231,8 @@ int rcore_cli_manual(int argc, char **argv)
 			rcore_escape(escaped, sizeof(escaped), argv[1]));
 		return EX_USAGE;
 	}
-	print_command(command);
-	return 0;
+	if (print_command(command))
+		return 0;
+	fputs("rcore: out of memory\n", stderr);
+	return EX_OSERR;
 }

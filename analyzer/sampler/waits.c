@@ -253,11 +253,12 @@ static uint32_t number_of(struct rcore_sampler *sampler, struct scene *scene,
 	scene->snapshot.fiber_count = scene->loader.fibers.count;
 	state.wait = rcore_profile_string(profile, rcore_wait_kind_name(wait.kind));
 	FILE *out = rcore_open_text(&text, &size);
-	if (out) {
+	if (out)
 		rcore_wait_write(&scene->snapshot, &wait, out);
-		if (!fclose(out))
-			state.detail = rcore_profile_string(profile, text);
-	}
+	if (out && !fclose(out))
+		state.detail = rcore_profile_string(profile, text);
+	else
+		profile->no_memory = true;
 	free(text);
 	return rcore_profile_state(profile, &state);
 }

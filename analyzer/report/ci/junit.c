@@ -19,8 +19,10 @@ static struct rcore_error *put_text(const struct rcore_snapshot *snapshot,
 	if (!stream)
 		return rcore_error_no_memory();
 	struct rcore_error *err = rcore_report_text(snapshot, &options, stream);
-	if (fclose(stream) && !err)
+	if (fclose(stream)) {
+		rcore_error_free(err);
 		err = rcore_error_no_memory();
+	}
 	if (!err)
 		rcore_markup_xml(out, text);
 	free(text);

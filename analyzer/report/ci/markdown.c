@@ -62,6 +62,13 @@ static void write_rest(struct rcore_text *text, size_t unused)
 	rcore_text_problems(text);
 }
 
+static void print_fence(FILE *out, size_t length)
+{
+	while (length--)
+		putc('`', out);
+	putc('\n', out);
+}
+
 /* Prints a fence that the text itself cannot close. */
 static void print_fenced(FILE *out, const char *text, size_t size)
 {
@@ -70,14 +77,11 @@ static void print_fenced(FILE *out, const char *text, size_t size)
 		run = text[i] == '`' ? run + 1 : 0;
 		longest = run > longest ? run : longest;
 	}
-	char *fence = malloc(longest + 2);
-	if (!fence)
-		return;
-	memset(fence, '`', longest + 1);
-	fence[longest + 1] = 0;
-	fprintf(out, "%s\n%.*s%s%s\n", fence, (int)size, text,
-		size && text[size - 1] != '\n' ? "\n" : "", fence);
-	free(fence);
+	print_fence(out, longest + 1);
+	fwrite(text, 1, size, out);
+	if (size && text[size - 1] != '\n')
+		putc('\n', out);
+	print_fence(out, longest + 1);
 }
 
 /* Returns how much of a section fits, in whole lines. */

@@ -2,7 +2,7 @@
 #include "report/ci/markup.h"
 
 #include <ctype.h>
-#include <stdlib.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -80,58 +80,47 @@ static void write_replaced(FILE *out, const char *text, replacement *replace)
 }
 
 /*
- * Escapes a line for a terminal, then for the format. Returns false if memory
- * was short, and the text says so, too.
+ * Escapes text for a terminal, then for the format, one character after the
+ * other: memory may be short.
  */
-static bool write_line(FILE *out, const char *line, size_t length, replacement *replace)
+static void write_escaped(FILE *out, const char *text, replacement *replace, bool keeps_lines)
 {
-	char *copy = strndup(line, length), *escaped = NULL;
-	size_t size = 0;
-	FILE *stream = copy ? rcore_open_text(&escaped, &size) : NULL;
-	if (stream) {
-		rcore_escape_write(stream, copy);
-		fclose(stream);
+	char piece[RCORE_ESCAPE_SIZE];
+	const char *start = text + strspn(text, " ");
+	while (*text) {
+		if (keeps_lines && *text == '\n') {
+			putc(*text++, out);
+			start = text + strspn(text, " ");
+			continue;
+		}
+		text += rcore_escape_next(start, text, piece);
+		write_replaced(out, piece, replace);
 	}
-	bool is_whole = escaped;
-	if (is_whole)
-		write_replaced(out, escaped, replace);
-	else
-		fputs("(memory is short)", out);
-	free(escaped);
-	free(copy);
-	return is_whole;
 }
 
 void rcore_markup_xml(FILE *out, const char *text)
 {
-	for (;;) {
-		size_t length = strcspn(text, "\n");
-		write_line(out, text, length, xml);
-		if (!text[length])
-			return;
-		putc('\n', out);
-		text += length + 1;
-	}
+	write_escaped(out, text, xml, true);
 }
 
 void rcore_markup_markdown(FILE *out, const char *text)
 {
-	write_line(out, text, strlen(text), markdown);
+	write_escaped(out, text, markdown, false);
 }
 
 void rcore_markup_message(FILE *out, const char *text)
 {
-	write_line(out, text, strlen(text), message);
+	write_escaped(out, text, message, false);
 }
 
 void rcore_markup_property(FILE *out, const char *text)
 {
-	write_line(out, text, strlen(text), property);
+	write_escaped(out, text, property, false);
 }
 
-bool rcore_markup_sarif(FILE *out, const char *text)
+void rcore_markup_sarif(FILE *out, const char *text)
 {
-	return write_line(out, text, strlen(text), sarif);
+	write_escaped(out, text, sarif, false);
 }
 
 void rcore_markup_uri(FILE *out, const char *path)

@@ -2,8 +2,6 @@
 #ifndef RCORE_REPORT_MARKUP_H
 #define RCORE_REPORT_MARKUP_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 /*
@@ -30,9 +28,9 @@ void rcore_markup_property(FILE *out, const char *text);
 
 /*
  * For a message of SARIF, in which "[text](target)" is a link and "{0}" an
- * argument (2.1.0, 3.11.5 and 3.11.6). Returns false if memory is short.
+ * argument (2.1.0, 3.11.5 and 3.11.6).
  */
-bool rcore_markup_sarif(FILE *out, const char *text);
+void rcore_markup_sarif(FILE *out, const char *text);
 
 /*
  * Writes a path as a relative reference of RFC 3986: escapes everything with

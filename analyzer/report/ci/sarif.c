@@ -21,7 +21,7 @@ static struct json_object *message(struct rcore_json *json, const char *text)
 	size_t size = 0;
 	FILE *stream = rcore_open_text(&escaped, &size);
 	if (stream) {
-		json->no_memory |= !rcore_markup_sarif(stream, text);
+		rcore_markup_sarif(stream, text);
 		fclose(stream);
 	}
 	if (!escaped)

@@ -108,9 +108,9 @@ void rcore_text_one_stack(struct rcore_text *text, const struct rcore_fiber *fib
 /*
  * Ends a line with the ids of merged fibers, of which `visible` are selected:
  * ": T3 T4 ...". If one has a context or works on something, those that have
- * the same share a line.
+ * the same share a line. Sets text->error.
  */
-void rcore_text_merged(const struct rcore_text *text, const int *fibers, size_t count,
+void rcore_text_merged(struct rcore_text *text, const int *fibers, size_t count,
 		       size_t visible);
 
 /* Writes the merged fibers of living threads, or of the others. */

@@ -118,18 +118,18 @@ static void print_state(const struct rcore_text *text, const struct state *state
 	fputs(state->text, text->pen.out);
 }
 
-static void print_states(const struct rcore_text *text, const int *fibers, size_t count,
+static void print_states(struct rcore_text *text, const int *fibers, size_t count,
 			 size_t visible)
 {
 	struct states states = {0};
-	bool failed = false;
-	for (size_t i = 0; i < count && !failed; i++) {
-		char *words = is_visible(text, fibers[i])
-				      ? state_text(text, &text->snapshot->fibers[fibers[i]])
-				      : NULL;
+	for (size_t i = 0; i < count && !text->error; i++) {
+		if (!is_visible(text, fibers[i]))
+			continue;
+		char *words = state_text(text, &text->snapshot->fibers[fibers[i]]);
 		if (words)
 			add(&states, words, fibers[i]);
-		failed = !words && is_visible(text, fibers[i]);
+		else
+			text->error = rcore_error_no_memory();
 	}
 	putc('\n', text->pen.out);
 	for (size_t i = 0; i < states.count; i++) {
@@ -142,8 +142,7 @@ static void print_states(const struct rcore_text *text, const int *fibers, size_
 	}
 }
 
-void rcore_text_merged(const struct rcore_text *text, const int *fibers, size_t count,
-		       size_t visible)
+void rcore_text_merged(struct rcore_text *text, const int *fibers, size_t count, size_t visible)
 {
 	size_t shown = 0;
 	putc(':', text->pen.out);

@@ -37,6 +37,7 @@ void rcore_text_wait(const struct rcore_text *text, const struct rcore_wait *wai
 			     sources[wait->source]);
 }
 
+/* Returns NULL if memory is short. */
 static char *wait_text(const struct rcore_snapshot *snapshot, const struct rcore_wait *wait)
 {
 	char *text = NULL;
@@ -45,7 +46,7 @@ static char *wait_text(const struct rcore_snapshot *snapshot, const struct rcore
 	if (!out)
 		return NULL;
 	rcore_wait_write(snapshot, wait, out);
-	fclose(out);
+	fclose(out); /* if memory is short, `text` stays NULL */
 	return text;
 }
 
@@ -59,8 +60,11 @@ static bool has_limit(const struct rcore_wait *wait)
 	       wait->kind != RCORE_WAIT_SYSCALL && !rcore_wait_is_for_lock(wait);
 }
 
-/* Writes what all of them wait for; returns false if they differ. */
-static bool write_same(const struct rcore_text *text, const int *fibers, size_t count,
+/*
+ * Writes what all of them wait for; returns false if they differ. Sets
+ * text->error.
+ */
+static bool write_same(struct rcore_text *text, const int *fibers, size_t count,
 		       bool with_limits)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
@@ -71,6 +75,8 @@ static bool write_same(const struct rcore_text *text, const int *fibers, size_t 
 		if (!with_limits && has_limit(&wait))
 			wait.argument = NULL;
 		char *words = wait_text(snapshot, &wait);
+		if (!words && !text->error)
+			text->error = rcore_error_no_memory();
 		all_same = words && (!same || !strcmp(same, words));
 		if (same) {
 			free(words);
@@ -84,7 +90,7 @@ static bool write_same(const struct rcore_text *text, const int *fibers, size_t 
 	return all_same && same;
 }
 
-void rcore_text_same_wait(const struct rcore_text *text, const int *fibers, size_t count)
+void rcore_text_same_wait(struct rcore_text *text, const int *fibers, size_t count)
 {
 	const struct rcore_snapshot *snapshot = text->snapshot;
 	const struct rcore_wait *first = snapshot->fibers[fibers[0]].wait;

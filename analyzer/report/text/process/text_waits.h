@@ -17,8 +17,8 @@ void rcore_text_wait(const struct rcore_text *text, const struct rcore_wait *wai
 
 /*
  * Writes a line below that of merged fibers: what all of them wait for; nothing
- * if they differ.
+ * if they differ. Sets text->error.
  */
-void rcore_text_same_wait(const struct rcore_text *text, const int *fibers, size_t count);
+void rcore_text_same_wait(struct rcore_text *text, const int *fibers, size_t count);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON is the same as json-c's, or an error says that memory is short. */
+/*
+ * A report is written as a whole, or an error says that memory is short. JSON is
+ * the same as json-c's.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,10 +64,35 @@ enum { ROOM = 1 << 20, DRAWS = 150 };
 
 typedef struct rcore_error *write_report(const struct rcore_snapshot *snapshot,
 					 const struct rcore_report_options *options, FILE *out);
-static write_report *const reports[] = {rcore_report_json, rcore_report_waits_json,
-					rcore_report_gitlab, rcore_report_sarif};
+static write_report *const reports[] = {
+	rcore_report_json,  rcore_report_waits_json, rcore_report_gitlab,
+	rcore_report_sarif, rcore_report_text,       rcore_report_waits,
+	rcore_report_junit, rcore_report_markdown,   rcore_report_github};
+
+/* Fibers with the same stack, each with a state and a wait of its own. */
+static void merged(struct rcore_snapshot *snapshot)
+{
+	enum { FIBERS = 6 };
+	static struct rcore_work works[FIBERS];
+	static struct rcore_wait waits[FIBERS];
+	rcore_test_parked(snapshot, FIBERS, 2);
+	for (size_t i = 0; i < FIBERS; i++) {
+		struct rcore_fiber *fiber = &snapshot->fibers[1 + i];
+		works[i] = (struct rcore_work){
+			.recognizer = "Rack",
+			.kind = rcore_arena_printf(&snapshot->arena, "request %zu", i),
+		};
+		waits[i] = (struct rcore_wait){
+			.kind = RCORE_WAIT_SLEEP,
+			.argument = rcore_arena_printf(&snapshot->arena, "%zu.5", i),
+		};
+		fiber->works = (struct rcore_works){&works[i], 1};
+		fiber->wait = &waits[i];
+	}
+}
+
 static void (*const snapshots[])(struct rcore_snapshot *snapshot) = {
-	rcore_test_rich, rcore_test_waits, rcore_test_hostile};
+	rcore_test_rich, rcore_test_waits, rcore_test_hostile, merged};
 static char whole[ROOM], text[ROOM];
 static size_t allocations; /* of the last report */
 
@@ -98,8 +126,9 @@ START_TEST(short_reports)
 	uint64_t seed = random_seed();
 	snapshots[_i % (int)RCORE_COUNT(snapshots)](&snapshot);
 	ck_assert(write_to(whole, report, &snapshot, SIZE_MAX, 1));
+	/* Some reports of some snapshots allocate nothing. */
 	size_t total = allocations, refused = 0;
-	for (size_t i = 0; i < DRAWS; i++) {
+	for (size_t i = 0; i < DRAWS && total; i++) {
 		size_t first = 1 + random_below(&seed, (uint32_t)total);
 		bool is_whole =
 			write_to(text, report, &snapshot, first, runs[i % RCORE_COUNT(runs)]);
@@ -107,7 +136,7 @@ START_TEST(short_reports)
 			      total);
 		refused += !is_whole;
 	}
-	ck_assert_uint_gt(refused, 0);
+	ck_assert(refused || !total);
 	rcore_arena_deinit(&snapshot.arena);
 }
 END_TEST
@@ -159,7 +188,7 @@ int main(void)
 		{NULL, 0},
 	};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
-		.name = "json_memory",
+		.name = "report_memory",
 		.tests = tests,
 		.count = RCORE_COUNT(tests),
 		.looped = loops,
