@@ -81,11 +81,20 @@ static unsigned __int128 common_divisor(unsigned __int128 a, unsigned __int128 b
 static struct rcore_error *integer(struct rcore_ruby *ruby, uint64_t value, __int128 *ret)
 {
 	bool fits;
+	enum rcore_type type = RCORE_T_NONE;
 	struct rcore_error *err = rcore_integer(ruby, value, ret, &fits);
-	if (!err && !fits)
-		err = rcore_error_create(RCORE_ERROR_UNSUPPORTED,
-					 "a Time with a number that 16 bytes cannot hold");
-	return err;
+	if (err || fits)
+		return err;
+	if (rcore_is_object(ruby, value))
+		err = rcore_type(ruby, value, &type);
+	if (err)
+		return err;
+	if (type != RCORE_T_BIGNUM)
+		return rcore_error_create(RCORE_ERROR_CORRUPT,
+					  "a Time with 0x%" PRIx64 ", which is no number",
+					  value);
+	return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
+				  "a Time with a number that 16 bytes cannot hold");
 }
 
 /* A number of nanoseconds. */
@@ -162,11 +171,16 @@ static struct rcore_error *read_seconds(struct rcore_ruby *ruby, uint64_t timew,
 	if (err)
 		return err;
 	__int128 second = time.denominator * TIME_SCALE;
-	__int128 whole = time.numerator / second - (time.numerator % second < 0);
+	__int128 whole = time.numerator / second, rest = time.numerator % second;
+	/* `whole` times `second` may not fit. */
+	if (rest < 0) {
+		whole--;
+		rest += second;
+	}
 	if (whole > SECONDS_LIMIT || whole < -SECONDS_LIMIT)
 		return rcore_error_create(RCORE_ERROR_UNSUPPORTED,
 					  "a Time whose year is not a small Integer");
-	time.numerator -= whole * second;
+	time.numerator = rest;
 	set_subsecond(time, ret);
 	*seconds = (int64_t)whole;
 	return NULL;

@@ -327,6 +327,56 @@ START_TEST(test_numbers)
 }
 END_TEST
 
+/* A Time whose fields are not cached, of a number of nanoseconds. */
+static uint64_t time_of(uint64_t nanoseconds)
+{
+	enum { UTC = 1 };
+	static const char name[] = "time";
+	const struct rcore_layout *layout = &fake.layout;
+	uint64_t type = fake_alloc(&fake.target, layout->data_type.size, 8);
+	uint64_t text = fake_alloc(&fake.target, sizeof(name), 8);
+	uint64_t data = fake_alloc(&fake.target, layout->time.size, 8);
+	uint64_t typed = rcore_has(&layout->data.typed_flag)
+				 ? 0
+				 : (uint64_t)layout->constant.typed_fl_is_typed_data;
+	uint64_t object = fake_object(&fake, RCORE_T_DATA | typed, 64);
+	fake_write(&fake.target, text, name, sizeof(name));
+	fake_put_field(&fake.target, type, &layout->data_type.wrap_struct_name, text);
+	fake_put_field(&fake.target, object, &layout->data.typed_flag, 1);
+	fake_put_field(&fake.target, object, &layout->data.type, type);
+	fake_put_field(&fake.target, object, &layout->data.data, data);
+	fake_put_field(&fake.target, data, &layout->time.timew, nanoseconds);
+	fake_put_field(&fake.target, data, &layout->time.tzmode, UTC);
+	return object;
+}
+
+START_TEST(test_times)
+{
+	begin(_i);
+	/* 2^127 - 1, and 0.93 * 2^126 / 10^9. */
+	static const uint32_t most[] = {UINT32_MAX, UINT32_MAX, UINT32_MAX, INT32_MAX};
+	unsigned __int128 exact = ((unsigned __int128)93 << 120) / 100 * 64 / 1000000000;
+	const uint32_t digits[] = {(uint32_t)exact, (uint32_t)(exact >> 32),
+				   (uint32_t)(exact >> 64)};
+	uint64_t den = fake_bignum(&fake, digits, 3, false, false);
+	uint64_t num = fake_bignum(&fake, most, 4, true, false);
+	const char *text = inspected(time_of(fake_rational(&fake, num, den)), NULL).text;
+	ck_assert_msg(strstr(text, "1969-12-31 23:59:57") == text, "%s", text);
+	shows(time_of(FAKE_FIXNUM(0)), "1970-01-01 00:00:00 UTC");
+	shows(time_of(FAKE_FIXNUM(-1000000000)), "1969-12-31 23:59:59 UTC");
+	static const uint32_t large[] = {0, 0, 0, 0, 1};
+	uint64_t too_large = time_of(fake_bignum(&fake, large, 5, false, false));
+	ck_assert_msg(strstr(inspected(too_large, NULL).problem, "16 bytes cannot hold"), "%s",
+		      inspected(too_large, NULL).problem);
+	const uint64_t wrong[] = {nil(), UTF_8("text"), fake_rational(&fake, nil(), nil())};
+	for (size_t i = 0; i < RCORE_COUNT(wrong); i++) {
+		struct rcore_value value = inspected(time_of(wrong[i]), NULL);
+		ck_assert_ptr_nonnull(value.problem);
+		ck_assert_msg(strstr(value.problem, "which is no number"), "%s", value.problem);
+	}
+}
+END_TEST
+
 /*
  * Sets up a class that Struct.new created, with its name if that is an instance
  * variable.
@@ -553,10 +603,10 @@ END_TEST
 int main(void)
 {
 	const TTest *const tests[] = {
-		test_immediates, test_floats,  test_strings, test_cut_strings, test_symbols,
-		test_max_text,   test_arrays,  test_limits,  test_hashes,      test_bad_hashes,
-		test_numbers,    test_structs, test_ranges,  test_objects,     test_classes,
-		test_others,     test_slots,   test_faults,  test_words,
+		test_immediates, test_floats, test_strings, test_cut_strings, test_symbols,
+		test_max_text,   test_arrays, test_limits,  test_hashes,      test_bad_hashes,
+		test_numbers,    test_times,  test_structs, test_ranges,      test_objects,
+		test_classes,    test_others, test_slots,   test_faults,      test_words,
 	};
 	return run_suite("inspect", tests, RCORE_COUNT(tests));
 }
