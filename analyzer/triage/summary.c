@@ -179,16 +179,16 @@ static void write_interlock(const struct rcore_snapshot *snapshot,
 		fputs(pool->is_exclusive ? " (locked by " : " (shared by ", out);
 		rcore_fibers_write(snapshot, pool->holders, pool->holder_count, out);
 		putc(')', out);
-	} else if (pool->is_unread) {
-		fputs(" (by whom it is held was not looked at, because there are too many "
-		      "pools)",
-		      out);
-	} else if (pool->used) {
+	} else if (pool->used && !pool->is_unread) {
 		fputs(" (held by a thread that has ended)", out);
 	} else if (pool->first_count) {
 		fputs(" (wanted by ", out);
 		rcore_fibers_write(snapshot, pool->first, pool->first_count, out);
 		putc(')', out);
+	} else if (pool->is_unread) {
+		fprintf(out,
+			" (%s it is held was not looked at, because there are too many pools)",
+			pool->used ? "by whom" : "whether");
 	}
 }
 

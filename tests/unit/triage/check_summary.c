@@ -411,36 +411,48 @@ START_TEST(test_pool)
 }
 END_TEST
 
-/* Why nobody is named who has acquired a semaphore, or holds the interlock. */
+/*
+ * Why nobody is named who has acquired a semaphore, or holds the interlock.
+ * Who wants to lock it first is known even then.
+ */
 START_TEST(test_unread)
 {
 	static const struct {
 		enum rcore_wait_kind kind;
 		bool is_unread;
+		uint64_t used;
+		size_t first_count;
 		const char *text;
 	} rows[] = {
-		{RCORE_WAIT_SEMAPHORE, false,
+		{RCORE_WAIT_SEMAPHORE, false, 3, 0,
 		 "T1.F1 waits for semaphore 0x7f40 (3 of 3 acquired; by whom is unknown, "
 		 "because acquire had no block)\n"},
-		{RCORE_WAIT_SEMAPHORE, true,
+		{RCORE_WAIT_SEMAPHORE, true, 3, 0,
 		 "T1.F1 waits for semaphore 0x7f40 (3 of 3 acquired; by whom was not looked "
 		 "at, because there are too many pools)\n"},
-		{RCORE_WAIT_INTERLOCK, false,
+		{RCORE_WAIT_INTERLOCK, false, 3, 0,
 		 "T1.F1 waits for the interlock (held by a thread that has ended)\n"},
-		{RCORE_WAIT_INTERLOCK, true,
+		{RCORE_WAIT_INTERLOCK, true, 3, 0,
 		 "T1.F1 waits for the interlock (by whom it is held was not looked at, "
 		 "because there are too many pools)\n"},
+		{RCORE_WAIT_INTERLOCK, true, 0, 0,
+		 "T1.F1 waits for the interlock (whether it is held was not looked at, "
+		 "because there are too many pools)\n"},
+		{RCORE_WAIT_INTERLOCK, true, 0, 1,
+		 "T1.F1 waits for the interlock (wanted by T1.F0), which runs\n"},
 	};
 	struct rcore_test_threads test;
-	int waiter;
+	int waiter, first = 0;
 	rcore_test_threads_init(&test, 1, 1);
 	waiter = rcore_test_add_fiber(&test, 0, false, RCORE_FIBER_SUSPENDED);
 	struct rcore_pool pool = {.kind = rows[_i].kind,
 				  .resource = "the interlock",
 				  .object = 0x7f40,
 				  .size = 3,
-				  .used = 3,
+				  .used = rows[_i].used,
 				  .is_unread = rows[_i].is_unread,
+				  .first = &first,
+				  .first_count = rows[_i].first_count,
 				  .waiters = &waiter,
 				  .waiter_count = 1};
 	rcore_test_wait(&test, waiter, pool.kind)->object = pool.object;
@@ -543,7 +555,7 @@ int main(void)
 		test_lock_and_gvl, test_deadlock, test_gvl,    test_gvl_held,
 		test_pool,         test_groups,   test_many,   test_full_queue,
 		test_idle_holder,  test_request,  test_joins,  test_long_chain};
-	const struct rcore_test_loop loops[] = {{test_unread, 4}};
+	const struct rcore_test_loop loops[] = {{test_unread, 6}};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
 		.name = "summary",
 		.tests = tests,
