@@ -104,7 +104,10 @@ START_TEST(reads_what_is_left)
 }
 END_TEST
 
-/* Of each 256 bytes from 0x20000 on, the first half is gone; all else is, too. */
+/*
+ * From 0x20000 on, the second half of each 256 bytes can be read, and nothing
+ * else.
+ */
 enum { PART = 128 };
 static size_t reads;
 
