@@ -9,6 +9,7 @@
 #include "ruby/object/value.h"
 #include "session/heap/heap_graph.h"
 #include "session/session.h"
+#include "vm/find/running.h"
 
 enum { PAGE_LIMIT = 64 << 10 };
 
@@ -24,6 +25,7 @@ struct verifying {
 	size_t limit;
 	struct rcore_heap_verified *verified;
 	struct rcore_heap_namer *namer;
+	const struct rcore_process *process;
 	uint8_t *notes; /* by node: enum rcore_heap_note */
 	struct rcore_page_bits bits;
 	struct {
@@ -129,6 +131,20 @@ static struct rcore_error *check_slots(struct verifying *verifying)
 	return err;
 }
 
+/*
+ * Whether the object is just being made: newobj_init() of gc.c writes the flags
+ * before the class. Until then, the word of the class is the address of the
+ * next free slot.
+ */
+static bool is_being_made(const struct verifying *verifying,
+			  const struct rcore_heap_dangling *dangling)
+{
+	const struct rcore_heap_namer *namer = verifying->namer;
+	return rcore_edge_kind(dangling->label) == RCORE_EDGE_CLASS &&
+	       rcore_is_at_hand(namer->ruby->memory, verifying->process,
+				rcore_heap_address(namer->heap, dangling->node));
+}
+
 static struct rcore_error *check_dangling(struct verifying *verifying,
 					  const struct rcore_heap_dangling *dangling)
 {
@@ -147,6 +163,8 @@ static struct rcore_error *check_dangling(struct verifying *verifying,
 		return NULL;
 	} else if (heap->state[target] & RCORE_HEAP_UNSWEPT) {
 		defect.kind = RCORE_DEFECT_GARBAGE;
+	} else if (is_being_made(verifying, dangling)) {
+		return NULL;
 	}
 	return add(verifying, &defect);
 }
@@ -259,6 +277,7 @@ struct rcore_error *rcore_heap_verify(struct rcore_session *session, size_t limi
 		verified->redaction.mode = session->settings.redact;
 		verifying->limit = limit;
 		verifying->verified = verified;
+		verifying->process = session->target.process;
 		err = rcore_session_graph(session, &verified->arena, run, verifying);
 		free(verifying->notes);
 		free(verifying->found.items);

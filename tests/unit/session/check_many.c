@@ -236,5 +236,9 @@ int main(void)
 	const TTest *const tests[] = {unstopped, packed_stacks, kernel_threads, stack_segments,
 				      saved_stacks};
 	return rcore_test_suite_run(&(struct rcore_test_suite){
-		.name = "many", .tests = tests, .count = RCORE_COUNT(tests)});
+		.name = "many",
+		.tests = tests,
+		.count = RCORE_COUNT(tests),
+		.timeout = 10, /* for the maps, a fraction of a second */
+	});
 }

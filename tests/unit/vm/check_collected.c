@@ -52,7 +52,9 @@ START_TEST(test_unmarked)
 	unmark(FAKE_GET(vm, world.parked, fiber, self));
 	ck_assert(is_there(MARKING, world.parked));
 	ck_assert(!is_there(SWEEPING, world.parked));
-	ck_assert(!is_there(COMPACTING, world.parked));
+	/* Before 3.2, there is no such mode. */
+	ck_assert(is_there(COMPACTING, world.parked) !=
+		  vm->ruby.layout.traits.gc_mode_compacting);
 	/* A fiber without an object has no mark of its own. */
 	FAKE_PUT(vm, world.orphan, fiber, self, 0);
 	unmark(FAKE_GET(vm, world.ended, thread, self));
@@ -218,9 +220,11 @@ START_TEST(test_moved)
 	FAKE_PUT(vm, vm->objspace, objspace, during_compacting, 1);
 	FAKE_PUT(vm, vm->objspace, objspace, during_gc, 1);
 	unmark(from);
-	ck_assert(is_there(COMPACTING, world.parked));
+	/* Up to 3.1, objects are moved while the heap is being swept. */
+	uint64_t mode = layout->traits.gc_mode_compacting ? COMPACTING : SWEEPING;
+	ck_assert(is_there(mode, world.parked));
 	unmark(to);
-	ck_assert(!is_there(COMPACTING, world.parked));
+	ck_assert(!is_there(mode, world.parked));
 }
 END_TEST
 
