@@ -77,9 +77,9 @@ enum { RCORE_ESCAPE_SIZE = 16 };
 const char *rcore_escape(char *buffer, size_t size, const char *text);
 
 /*
- * Returns a stream that writes to memory, as open_memstream() does. fclose() or
- * fflush() sets *text and *size; *text must be free()d. If memory is short while
- * text is written, fclose() returns EOF and leaves *text NULL; glibc's
+ * Returns a stream that writes to memory, as open_memstream() does. fclose()
+ * or fflush() sets *text and *size; *text must be free()d. If memory is short
+ * while text is written, fclose() returns EOF and leaves *text NULL; glibc's
  * open_memstream() leaves out text and reports success. The stream cannot seek
  * or tell. Returns NULL if memory is short.
  */

@@ -209,7 +209,7 @@ struct rcore_sampler {
 	size_t fibers_found; /* ever */
 	struct rcore_parked_turns turns;
 	bool have_all_rested; /* no thread has run since the last search */
-	bool has_fibers;      /* other ones than the root fibers of threads */
+	bool has_fibers;      /* other ones than the first of each thread */
 	uint64_t complete;    /* fibers that existed then are known; 0: never */
 	/* Where glibc's struct pthread has the tid; 0 if not found. */
 	int pthread_tid;

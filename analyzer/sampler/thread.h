@@ -39,7 +39,7 @@ struct rcore_sampled_thread {
 	uint64_t name;         /* VALUE of its name when that was read */
 	uint64_t fiber_ec;     /* the EC to which track.fiber belongs */
 	uint64_t fiber_address;
-	uint64_t root_fiber; /* rb_fiber_t; 0: not read */
+	uint64_t first_fiber; /* rb_fiber_t; 0: not seen */
 	enum rcore_sample_state state;
 	uint32_t state_number;
 	/* The node and the status for which the wait was looked up. */

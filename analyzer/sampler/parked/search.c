@@ -11,16 +11,16 @@
  * Fibers that were created since the last round are found by reading the list
  * of all. From 3.3 on, that is the VM's list; before, it requires a walk over
  * the heap. rcore spends at most 1/SEARCH_SHARE of a processor on that, ten
- * times less on walks if these find nothing new, and less still as long as no
- * fiber but the root fibers of threads is known. It does not look if no thread
- * has run since the last time. When a thread is seen to run a fiber, that fiber
- * is known from then on.
+ * times less on walks if these find nothing new, and less still as long as each
+ * thread has only been seen with one fiber, and no other one was found. It does
+ * not look if no thread has run since the last time. When a thread is seen to
+ * run a fiber, that fiber is known from then on.
  */
-enum { SEARCH_SHARE = 100, SEARCH_SHARE_IDLE = 1000, SEARCH_SHARE_ROOTS = 5000 };
+enum { SEARCH_SHARE = 100, SEARCH_SHARE_IDLE = 1000, SEARCH_SHARE_NONE = 5000 };
 
 static uint64_t largest_share(const struct rcore_sampler *sampler)
 {
-	return sampler->has_fibers ? SEARCH_SHARE_IDLE : SEARCH_SHARE_ROOTS;
+	return sampler->has_fibers ? SEARCH_SHARE_IDLE : SEARCH_SHARE_NONE;
 }
 
 /* Returns how much longer than a search the pause after it must be. */
@@ -32,7 +32,7 @@ static uint64_t share_of(const struct rcore_sampler *sampler, bool found)
 	return sampler->search_share < largest / 2 ? 2 * sampler->search_share : largest;
 }
 
-/* The first fiber that a thread is seen to run shortens a long pause. */
+/* The second fiber that a thread is seen to run shortens a long pause. */
 static bool is_pausing(const struct rcore_sampler *sampler, uint64_t now)
 {
 	uint64_t share = sampler->search_share, largest = largest_share(sampler);
@@ -41,17 +41,13 @@ static bool is_pausing(const struct rcore_sampler *sampler, uint64_t now)
 	return now - sampler->last_search < share * sampler->search_cost;
 }
 
-/* Notes whether the thread runs another fiber than its root fiber. */
-static void look_at_root(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
-			 uint64_t fiber)
+/* Notes whether the thread runs another fiber than at first. */
+static void look_at_first(struct rcore_sampler *sampler, struct rcore_sampled_thread *thread,
+			  uint64_t fiber)
 {
-	const struct rcore_layout *layout = sampler->layout;
-	if (sampler->has_fibers || layout->traits.fibers_listed)
-		return;
-	if (!thread->root_fiber)
-		rcore_read_field(rcore_live_bare_memory(sampler->live), thread->address,
-				 &layout->thread.root_fiber, &thread->root_fiber);
-	sampler->has_fibers = fiber != thread->root_fiber;
+	if (!thread->first_fiber)
+		thread->first_fiber = fiber;
+	sampler->has_fibers |= fiber != thread->first_fiber;
 }
 
 static struct rcore_error *add(void *context, uint64_t address)
@@ -110,7 +106,7 @@ struct rcore_error *rcore_parked_search(struct rcore_sampler *sampler, uint64_t 
 		if (!ec)
 			continue;
 		any = ec - (uint64_t)sampler->layout->fiber.saved_ec.offset;
-		look_at_root(sampler, thread, any);
+		look_at_first(sampler, thread, any);
 		err = add(sampler, any);
 	}
 	if (sampler->last_search && (sampler->have_all_rested || is_pausing(sampler, now))) {

@@ -44,8 +44,11 @@ static void cut(struct rcore_c_ranges *ranges)
 	sort(ranges);
 	for (size_t i = 0; i < ranges->count; i++) {
 		struct rcore_malloc_range range = ranges->items[i];
-		if (i + 1 < ranges->count && ranges->items[i + 1].start < range.end)
-			range.end = ranges->items[i + 1].start;
+		uint64_t next = i + 1 < ranges->count ? ranges->items[i + 1].start : range.end;
+		/* What starts within a word is read from the next word on. */
+		next = (next + 7) & ~UINT64_C(7);
+		if (next < range.end)
+			range.end = next;
 		if (range.start < range.end)
 			ranges->items[kept++] = range;
 	}
@@ -80,7 +83,7 @@ bool rcore_c_mappings(const struct rcore_process *process, const struct rcore_c_
 		if (!segment->writable)
 			continue;
 		start = start > done ? start : done;
-		done = end > done ? end : done;
+		done = end > done ? end & ~UINT64_C(7) : done;
 		size_t first = RCORE_PARTITION_POINT(known->count, middle,
 						     known->items[middle].end <= start);
 		for (size_t k = first; k < known->count && start < end && ok; k++) {

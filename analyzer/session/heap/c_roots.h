@@ -8,7 +8,7 @@
 /*
  * Memory other than chunks and objects that may refer to a chunk. Segments and
  * stacks may overlap: in a hostile core, or if stacks share a mapping. Each
- * word is in one range only, so that it is read only once.
+ * word is in one range of each kind only, so that it is read only once for it.
  */
 struct rcore_c_ranges {
 	struct rcore_malloc_range *items;

@@ -134,15 +134,17 @@ static struct rcore_error *check_slots(struct verifying *verifying)
 /*
  * Whether the object is just being made: newobj_init() of gc.c writes the flags
  * before the class. Until then, the word of the class is the address of the
- * next free slot.
+ * next free slot of the same page.
  */
 static bool is_being_made(const struct verifying *verifying,
 			  const struct rcore_heap_dangling *dangling)
 {
 	const struct rcore_heap_namer *namer = verifying->namer;
-	return rcore_edge_kind(dangling->label) == RCORE_EDGE_CLASS &&
-	       rcore_is_at_hand(namer->ruby->memory, verifying->process,
-				rcore_heap_address(namer->heap, dangling->node));
+	uint64_t object = rcore_heap_address(namer->heap, dangling->node);
+	unsigned align = namer->ruby->layout->traits.heap_page_align;
+	return rcore_edge_kind(dangling->label) == RCORE_EDGE_CLASS && align &&
+	       object / align == dangling->value / align &&
+	       rcore_is_at_hand(namer->ruby->memory, verifying->process, object);
 }
 
 static struct rcore_error *check_dangling(struct verifying *verifying,

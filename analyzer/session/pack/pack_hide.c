@@ -223,6 +223,24 @@ static void join(struct ranges *ranges)
 }
 
 /*
+ * Keeps the ranges that are inside one of `outer`. If a VM stack seems to be
+ * larger, its size is damaged, and nothing shows which words are Floats.
+ */
+static void keep_inner(struct ranges *ranges, const struct ranges *outer)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < ranges->count; i++) {
+		const struct rcore_range range = ranges->items[i];
+		size_t at = RCORE_PARTITION_POINT(outer->count, middle,
+						  outer->items[middle].end <= range.start);
+		if (at < outer->count && outer->items[at].start <= range.start &&
+		    range.end <= outer->items[at].end && range.end < UINT64_MAX)
+			ranges->items[kept++] = range;
+	}
+	ranges->count = kept;
+}
+
+/*
  * VM stacks are inside machine stacks. They contain VALUEs, and Floats, whose
  * words may look like text.
  */
@@ -237,6 +255,7 @@ static void find_stacks(struct hiding *hiding, const struct rcore_snapshot *snap
 			add_stack_of(hiding, fiber->stack_base);
 	}
 	join(&hiding->stacks);
+	keep_inner(&hiding->vm_stacks, &hiding->stacks);
 	join(&hiding->vm_stacks);
 }
 
