@@ -3,6 +3,7 @@
 #define RCORE_CLI_START_H
 
 #include <signal.h>
+#include <stdint.h>
 
 #include "command/command.h"
 

@@ -156,8 +156,9 @@ static struct rcore_error *read_subsecond(struct rcore_ruby *ruby, uint64_t data
 	if (err)
 		return err;
 	if (part.numerator < 0 || part.numerator / part.denominator >= TIME_SCALE)
-		return rcore_error_create(RCORE_ERROR_CORRUPT,
-					  "a Time whose part of a second is none");
+		return rcore_error_create(
+			RCORE_ERROR_CORRUPT,
+			"a Time whose part of a second is not below one second");
 	set_subsecond(part, ret);
 	return NULL;
 }

@@ -5,40 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/grow.h"
+#include "base/text.h"
 
-/* Either a stream or a string. */
 struct sink {
 	FILE *out;
 	void (*write_text)(FILE *out, const char *text, size_t size);
-	char *items;
-	size_t count, capacity;
 	bool no_memory;
 };
 
 static void put(struct sink *sink, const char *text, size_t size)
 {
-	if (sink->out) {
-		fwrite_unlocked(text, 1, size, sink->out);
-	} else if (rcore_reserve(sink, sink->count + size)) {
-		memcpy(sink->items + sink->count, text, size);
-		sink->count += size;
-	} else {
-		sink->no_memory = true;
-	}
+	fwrite_unlocked(text, 1, size, sink->out);
 }
 
 static void put_word(struct sink *sink, const char *word)
 {
 	put(sink, word, strlen(word));
-}
-
-static void put_text(struct sink *sink, const char *text, size_t size)
-{
-	if (sink->out)
-		sink->write_text(sink->out, text, size);
-	else
-		put(sink, text, size);
 }
 
 static bool is_plain(char c)
@@ -68,7 +50,7 @@ static void put_string(struct sink *sink, const char *text, size_t size)
 		while (end < size && is_plain(text[end]))
 			end++;
 		if (end > at)
-			put_text(sink, text + at, end - at);
+			sink->write_text(sink->out, text + at, end - at);
 		if (end < size)
 			put_escape(sink, text[end++]);
 		at = end;
@@ -165,15 +147,18 @@ bool rcore_json_tree_write(struct json_object *value,
 	return !sink.no_memory;
 }
 
+static void write_plain(FILE *out, const char *text, size_t size)
+{
+	fwrite_unlocked(text, 1, size, out);
+}
+
 char *rcore_json_tree_text(struct json_object *value, size_t *ret_size)
 {
-	struct sink sink = {0};
-	put_value(&sink, value);
-	put(&sink, "", 1);
-	if (sink.no_memory) {
-		free(sink.items);
-		return NULL;
-	}
-	*ret_size = sink.count - 1;
-	return sink.items;
+	char *text = NULL;
+	FILE *out = rcore_open_text(&text, ret_size);
+	bool is_whole = out && rcore_json_tree_write(value, write_plain, out);
+	if ((!out || !fclose(out)) && is_whole)
+		return text;
+	free(text);
+	return NULL;
 }
